@@ -1,0 +1,103 @@
+//! What can go wrong on one connection, by kind: nothing is dropped silently.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Why a connection, or one message on it, failed. Each failure ends its connection and is counted once.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// The connect was refused: nobody listens, or a full queue was answered by RST.
+    ConnectRefused,
+    /// The connect did not complete within the connect timeout.
+    ConnectTimedOut,
+    /// The address cannot be reached or assigned (no route, no such file, permission).
+    ConnectUnreachable,
+    /// No local port was left for this destination (EADDRNOTAVAIL).
+    PortsExhausted,
+    /// The generator ran out of descriptors (EMFILE, ENFILE).
+    DescriptorsExhausted,
+    /// The peer reset the connection (ECONNRESET, EPIPE).
+    Reset,
+    /// The peer ended its output while a reply was owed and none of it had come.
+    ClosedEarly,
+    /// The peer ended its output in the middle of a reply.
+    Truncated,
+    /// A reply byte differed from the one expected.
+    WrongBytes,
+    /// Bytes came that no request had asked for.
+    ExcessBytes,
+    /// No reply within the reply timeout.
+    ReplyTimedOut,
+    /// The connection was not closed by the peer after our half-close, within the close timeout.
+    CloseTimedOut,
+    /// Any other error of the operating system.
+    Other,
+}
+
+impl ErrorKind {
+    /// The kind as a person would read it in a table.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ConnectRefused => "connect refused",
+            Self::ConnectTimedOut => "connect timed out",
+            Self::ConnectUnreachable => "address unreachable",
+            Self::PortsExhausted => "ports exhausted",
+            Self::DescriptorsExhausted => "descriptors exhausted",
+            Self::Reset => "reset",
+            Self::ClosedEarly => "closed early",
+            Self::Truncated => "reply truncated",
+            Self::WrongBytes => "wrong bytes",
+            Self::ExcessBytes => "excess bytes",
+            Self::ReplyTimedOut => "reply timed out",
+            Self::CloseTimedOut => "close timed out",
+            Self::Other => "other error",
+        }
+    }
+}
+
+/// How often each kind of error happened, and the first example of each in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorCounts {
+    /// Occurrences by kind; a kind that did not happen is absent.
+    pub counts: BTreeMap<ErrorKind, u64>,
+    /// The first occurrence of each kind, in words, with the connection's index.
+    pub first_examples: BTreeMap<ErrorKind, String>,
+}
+
+impl ErrorCounts {
+    /// Counts one error; `example` is made only for the first of its kind.
+    pub fn count(&mut self, kind: ErrorKind, example: impl FnOnce() -> String) {
+        *self.counts.entry(kind).or_default() += 1;
+        self.first_examples.entry(kind).or_insert_with(example);
+    }
+
+    /// All errors of all kinds.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Occurrences of one kind.
+    #[must_use]
+    pub fn of(&self, kind: ErrorKind) -> u64 {
+        self.counts.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// Adds another shard's or phase's errors to these.
+    pub fn merge(&mut self, other: &Self) {
+        for (&kind, &count) in &other.counts {
+            *self.counts.entry(kind).or_default() += count;
+        }
+        for (&kind, example) in &other.first_examples {
+            self.first_examples
+                .entry(kind)
+                .or_insert_with(|| example.clone());
+        }
+    }
+}

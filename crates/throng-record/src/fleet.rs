@@ -1,0 +1,65 @@
+//! The fleet: how many connections, to where, from which addresses, over which shards and back end.
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The kernel interface by which the generator moves bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// Edge-triggered epoll and non-blocking sockets: everywhere.
+    Epoll,
+    /// `io_uring` with multishot receive, provided buffers and skipped send completions: Linux 6.1 and later.
+    IoUring,
+}
+
+impl Backend {
+    /// The name used by flags, plans and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Epoll => "epoll",
+            Self::IoUring => "io-uring",
+        }
+    }
+}
+
+/// Which local addresses the connections of a fleet come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceAddresses {
+    /// Spread over 127.0.0.0/8 where the target is on IPv4 loopback, the kernel's choice elsewhere. Keeps each address
+    /// far below half of the ephemeral ports, where the kernel's search for a port turns slow.
+    Spread,
+    /// The kernel's own choice: one address, and its ports.
+    Kernel,
+    /// Spread over exactly these addresses.
+    List(Vec<IpAddr>),
+}
+
+/// N connections spread over shards; each shard is one thread with its own event loop and descriptor table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetSpec {
+    /// Where to connect: `tcp://HOST:PORT` with a numeric host, or `unix:PATH`.
+    pub address: String,
+    /// Connections in all, at least 1.
+    pub connections: u32,
+    /// Threads of the generator, at least 1 and at most `connections`.
+    pub shards: u32,
+    /// How bytes are moved.
+    pub backend: Backend,
+    /// Local addresses of the connections.
+    pub source: SourceAddresses,
+    /// CPUs the generator is pinned to; empty: wherever the kernel puts it.
+    pub cpus: Vec<u32>,
+    /// Whether `TCP_NODELAY` is set on each connection.
+    pub nodelay: bool,
+    /// Connects in flight at once, per shard.
+    pub connect_concurrency: u32,
+    /// How long one connect may take.
+    pub connect_timeout_ns: u64,
+    /// How long one reply may take.
+    pub reply_timeout_ns: u64,
+}

@@ -1,0 +1,61 @@
+//! What the generator process is told, and what it tells while and after it works.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{ClosePhase, ConnectPhase, ExchangePhase, ExchangeSpec, FleetSpec};
+
+/// Everything a generator process needs: read as JSON from its standard input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadJob {
+    /// The connections.
+    pub fleet: FleetSpec,
+    /// What is done with them.
+    pub exchange: ExchangeSpec,
+}
+
+/// One line of the generator's standard output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum LoadEvent {
+    /// All connects have ended; nothing has been sent yet.
+    Connected {
+        /// Connections that opened.
+        connected: u32,
+    },
+    /// The warm-up is over; the measured window begins.
+    Measuring,
+    /// Work under way, about ten times a second.
+    Progress {
+        /// Replies so far, warm-up included.
+        replies: u64,
+    },
+    /// The measured window has ended; draining and closing follow.
+    Measured,
+    /// The work is done, or was ended early.
+    Finished {
+        /// All that was measured.
+        record: Box<LoadRecord>,
+    },
+    /// The job could not be done at all.
+    Failed {
+        /// What failed, the likely cause and the next command, in words.
+        message: String,
+    },
+}
+
+/// What a generator measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadRecord {
+    /// Opening the connections.
+    pub connect: ConnectPhase,
+    /// Exchanging messages.
+    pub exchange: ExchangePhase,
+    /// Closing the connections.
+    pub close: ClosePhase,
+    /// Ended early by request (Ctrl-C): what was measured until then stands.
+    pub interrupted: bool,
+    /// The generator's own memory per idle connection: growth of its private memory from before the fleet was made to
+    /// all connections open, ÷ connections. Includes the fixed part, so that it is exact only for large fleets.
+    pub user_bytes_per_connection: f64,
+}

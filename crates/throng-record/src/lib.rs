@@ -1,0 +1,37 @@
+//! The plain data that every part of throng shares.
+//!
+//! Measuring writes these types, reporting reads them, and `run.json` is nothing but a [`RunRecord`] in JSON. Public fields,
+//! units in the names, one version number ([`SCHEMA_VERSION`]); the JSON Schema is derived from the types, so that
+//! it cannot drift from them. There is no behaviour here beyond merging, encoding and simple arithmetic.
+
+pub mod check;
+pub mod errors;
+pub mod fleet;
+pub mod histogram;
+pub mod job;
+pub mod machine;
+pub mod phase;
+pub mod plan;
+pub mod protocol;
+pub mod run;
+pub mod schema;
+pub mod side;
+pub mod target;
+pub mod timeline;
+pub mod trial;
+
+pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
+pub use errors::{ErrorCounts, ErrorKind};
+pub use fleet::{Backend, FleetSpec, SourceAddresses};
+pub use histogram::Histogram;
+pub use job::{LoadEvent, LoadJob, LoadRecord};
+pub use machine::Machine;
+pub use phase::{ClosePhase, ConnectPhase, ExchangePhase, SteadyWindow};
+pub use plan::Plan;
+pub use protocol::{Amount, Arrivals, ExchangeSpec, Expect, Pacing, Protocol, Stop};
+pub use run::RunRecord;
+pub use schema::SCHEMA_VERSION;
+pub use side::{MemorySample, SeriesSample, SideRecord};
+pub use target::{TargetKind, TargetRecord};
+pub use timeline::Timeline;
+pub use trial::{Outcome, Trial};

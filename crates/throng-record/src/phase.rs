@@ -1,0 +1,99 @@
+//! What each phase of a fleet measured: connect, exchange, close.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{ErrorCounts, Histogram, Timeline};
+
+/// Opening every connection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectPhase {
+    /// Connections that opened.
+    pub connected: u32,
+    /// From the first connect to the end of the last.
+    pub duration_ns: u64,
+    /// From the `connect` call to the established connection; failed connects are not in it.
+    pub latency: Histogram,
+    /// Failed connects.
+    pub errors: ErrorCounts,
+}
+
+/// The part of the measured window in which every connection is active: from its start to the last send. Little's law is checked on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SteadyWindow {
+    /// Σ over shards of the windows' replies per second.
+    pub replies_per_second: f64,
+    /// Mean latency of the replies in the window.
+    pub latency_mean_ns: f64,
+    /// Σ over shards of throughput × mean latency: what Little's law says is outstanding.
+    pub outstanding_by_law: f64,
+    /// Connections × outstanding: what is outstanding by construction (closed loop).
+    pub outstanding_by_construction: f64,
+    /// Replies in the window.
+    pub replies: u64,
+}
+
+/// Exchanging messages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExchangePhase {
+    /// Warm-up messages answered before, and kept apart from, the measurement.
+    pub warmup_replies: u64,
+    /// Length of the warm-up.
+    pub warmup_duration_ns: u64,
+    /// Latency during the warm-up.
+    pub warmup_latency: Histogram,
+    /// Messages sent in the measurement.
+    pub sent: u64,
+    /// Measured messages answered in full and, where verification is on, rightly.
+    pub replies: u64,
+    /// Bytes sent, warm-up included.
+    pub sent_bytes: u64,
+    /// Bytes received, warm-up included.
+    pub received_bytes: u64,
+    /// Length of the measured window: to the last reply where a count ends it, to the deadline where a duration does.
+    pub duration_ns: u64,
+    /// Measured replies that came within the window ÷ its length.
+    pub replies_per_second: f64,
+    /// From the send (closed loop, lockstep) or from the due time (open loop) to the last byte of the reply.
+    pub latency: Histogram,
+    /// Open loop: how late the generator itself sent: from the due time, or from the moment a connection became free if
+    /// that was later, to the send.
+    pub scheduling_error: Option<Histogram>,
+    /// Open loop: messages that were due while every connection was busy.
+    pub waited_for_connection: u64,
+    /// Open loop and lockstep: mean number outstanding as sampled by an independent observer, and what throughput × mean
+    /// time from send to reply says it should be.
+    pub outstanding_sampled: Option<OutstandingSampled>,
+    /// For Little's law; absent where the pacing is no plain closed loop.
+    pub steady: Option<SteadyWindow>,
+    /// Replies over the measured window.
+    pub timeline: Timeline,
+    /// Connections that got at least one right reply, warm-up included.
+    pub connections_served: u32,
+    /// Failures by kind, warm-up included.
+    pub errors: ErrorCounts,
+    /// For a stop by confidence: the interval's half-width ÷ mean as reached.
+    pub relative_half_width_reached: Option<f64>,
+}
+
+/// Two independent accounts of how many messages were outstanding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutstandingSampled {
+    /// Samples taken.
+    pub samples: u64,
+    /// Mean of the samples.
+    pub mean: f64,
+    /// Throughput × mean time from the actual send to the reply.
+    pub by_law: f64,
+}
+
+/// Closing: our half-close, then the end of the peer's output.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClosePhase {
+    /// Connections whose peer answered our end of input with its own, and sent nothing more.
+    pub closed_in_order: u32,
+    /// From the first half-close to the last end.
+    pub duration_ns: u64,
+    /// What went wrong while closing: excess bytes, resets, time-outs.
+    pub errors: ErrorCounts,
+}

@@ -1,0 +1,76 @@
+//! One side of a trial, server or generator, as the observers saw it; and the samples over time.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Memory of a process tree at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemorySample {
+    /// Resident set, summed over processes: shared pages count once for each.
+    pub rss_bytes: u64,
+    /// Proportional set, summed over processes: shared pages are divided. Absent where the kernel does not tell.
+    pub pss_bytes: Option<u64>,
+}
+
+/// CPU, memory, threads and switches of one side. CPU figures are of the measured window alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SideRecord {
+    /// CPUs this side was allowed to run on.
+    pub cpus: Vec<u32>,
+    /// Length of the window between the two CPU readings.
+    pub window_ns: u64,
+    /// CPU time used in the window by all processes of the tree, from the scheduler's nanosecond account.
+    pub cpu_ns: u64,
+    /// The user part, tick based: below 50 ms it is noise.
+    pub user_ns: u64,
+    /// The system part, tick based: below 50 ms it is noise.
+    pub system_ns: u64,
+    /// CPU time ÷ (window × CPUs allowed).
+    pub utilisation: f64,
+    /// CPU time ÷ measured replies.
+    pub cpu_per_message_ns: Option<f64>,
+    /// Memory before the first connection.
+    pub memory_before: MemorySample,
+    /// Memory with every connection open and idle.
+    pub memory_connected: MemorySample,
+    /// Memory at the end of the measured window.
+    pub memory_measured: MemorySample,
+    /// (RSS connected − RSS before) ÷ connections.
+    pub rss_per_connection_bytes: Option<f64>,
+    /// Most processes seen at once.
+    pub processes_max: u32,
+    /// Most threads seen at once, over all processes.
+    pub threads_max: u32,
+    /// Voluntary context switches in the window: waits.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches in the window: preemptions.
+    pub involuntary_switches: u64,
+}
+
+/// One sample of the series of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesSample {
+    /// Since the trial's start.
+    pub at_ns: u64,
+    /// Connections in the listener's accept queue; absent where there is no TCP listener on this host.
+    pub accept_queue: Option<u32>,
+    /// Resident set of the server.
+    pub server_rss_bytes: u64,
+    /// Threads of the server.
+    pub server_threads: u32,
+    /// CPU time of the server since the last sample.
+    pub server_cpu_ns: u64,
+    /// CPU time of the generator since the last sample.
+    pub generator_cpu_ns: u64,
+    /// Context switches of the server since the last sample.
+    pub server_switches: u64,
+    /// Share of the machine's CPU time stolen by the hypervisor since the last sample, 0 to 1.
+    pub steal_share: f64,
+    /// Replies counted by the generator so far.
+    pub replies: u64,
+}
+
+/// Kernel counters (`/proc/net/snmp`, `/proc/net/netstat`) that changed, and by how much.
+pub type CounterDeltas = BTreeMap<String, i64>;

@@ -1,0 +1,31 @@
+//! The server under measurement, as asked for and as found.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a target comes to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// One of the built-in concurrency models, launched as a child process.
+    BuiltIn,
+    /// A command of the user's, launched.
+    Command,
+    /// A server that already runs, at an address.
+    Running,
+}
+
+/// A target as it stands in the record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetRecord {
+    /// As the user wrote it; unique within a run, and the row's name in reports.
+    pub name: String,
+    /// How it comes to run.
+    pub kind: TargetKind,
+    /// For a built-in server: its concurrency model.
+    pub model: Option<String>,
+    /// For a launched command: the command line, with `{port}` and `{address}` still in place.
+    pub command: Option<String>,
+    /// For a running server: its address.
+    pub address: Option<String>,
+}

@@ -1,0 +1,64 @@
+//! One trial: one target, one set of parameters, one repeat.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::side::CounterDeltas;
+use crate::{
+    Check, ClosePhase, ConnectPhase, ExchangePhase, Limit, LoadJob, SeriesSample, SideRecord,
+    Verdict,
+};
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Ran to its end; the verdict says what its figures are worth.
+    Completed,
+    /// Could not run: what failed, the likely cause and the next command.
+    Failed {
+        /// In words.
+        message: String,
+    },
+    /// Ended early by the user; what was measured until then is kept and never ranked.
+    Interrupted,
+}
+
+/// Everything measured in one trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// Index into the plan's targets.
+    pub target: u32,
+    /// Which repeat of this target and these parameters, from 0.
+    pub repeat: u32,
+    /// Place in the order of execution, from 0.
+    pub order: u32,
+    /// Start, since the run's start.
+    pub started_at_ns: u64,
+    /// Length, launch and clean-up included.
+    pub duration_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The fleet and the exchange, fully resolved.
+    pub job: LoadJob,
+    /// Opening the connections.
+    pub connect: Option<ConnectPhase>,
+    /// Exchanging messages.
+    pub exchange: Option<ExchangePhase>,
+    /// Closing the connections.
+    pub close: Option<ClosePhase>,
+    /// The server; absent where its process is not visible from here.
+    pub server: Option<SideRecord>,
+    /// The generator.
+    pub generator: Option<SideRecord>,
+    /// Samples over time, about ten a second.
+    pub series: Vec<SeriesSample>,
+    /// Kernel counters of the network namespace that changed during the trial.
+    pub kernel_counters: CounterDeltas,
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// What the checks together say.
+    pub verdict: Verdict,
+    /// Which side bounded the throughput.
+    pub limit: Limit,
+}

@@ -1,0 +1,107 @@
+//! `poll(2)`: a list of descriptors, all of it looked at by every call.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _};
+
+/// Ready to read, or at end of input.
+pub const READABLE: i16 = libc::POLLIN;
+/// Ready to write.
+pub const WRITABLE: i16 = libc::POLLOUT;
+/// In error or hung up; always reported, never asked for.
+pub const BROKEN: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
+
+/// The list that is handed to the kernel. Positions are stable but for [`PollSet::swap_remove`].
+#[derive(Debug, Default)]
+pub struct PollSet {
+    entries: Vec<libc::pollfd>,
+}
+
+impl PollSet {
+    /// An empty list.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends a descriptor. It must stay open until it is removed: a closed one is reported as [`BROKEN`], a reused
+    /// number is another file's readiness.
+    pub fn push(&mut self, fd: impl AsFd, interest: i16) {
+        self.entries.push(libc::pollfd {
+            fd: fd.as_fd().as_raw_fd(),
+            events: interest,
+            revents: 0,
+        });
+    }
+
+    /// Descriptors in the list.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether the list is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Changes what is asked of the descriptor at `position`; 0 asks for nothing.
+    pub fn set_interest(&mut self, position: usize, interest: i16) {
+        self.entries[position].events = interest;
+    }
+
+    /// What the last wait found at `position`.
+    #[must_use]
+    pub fn ready(&self, position: usize) -> i16 {
+        self.entries[position].revents
+    }
+
+    /// Removes the descriptor at `position`; the last one takes its place, readiness included.
+    pub fn swap_remove(&mut self, position: usize) {
+        self.entries.swap_remove(position);
+    }
+
+    /// Waits until a descriptor is ready, at most `timeout_ms` (forever without); the number of ready ones, 0 after a
+    /// time-out or a signal.
+    ///
+    /// # Errors
+    /// As `poll(2)`: EINVAL where the list is longer than the limit of open files.
+    pub fn wait(&mut self, timeout_ms: Option<u32>) -> io::Result<usize> {
+        let timeout = timeout_ms.map_or(-1, |timeout| i32::try_from(timeout).unwrap_or(i32::MAX));
+        let length = self.entries.len() as libc::nfds_t;
+        // SAFETY: the pointer and the length are of the same live, exclusively borrowed vector.
+        match unsafe { libc::poll(self.entries.as_mut_ptr(), length, timeout) } {
+            -1 => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => {
+                    self.entries.iter_mut().for_each(|entry| entry.revents = 0);
+                    Ok(0)
+                }
+                error => Err(error),
+            },
+            ready => Ok(ready.cast_unsigned() as usize),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn readiness_is_told_by_position() {
+        let (mut near, far) = UnixStream::pair().expect("a pair");
+        let (_quiet_near, quiet_far) = UnixStream::pair().expect("a pair");
+        let mut set = PollSet::new();
+        set.push(&quiet_far, READABLE);
+        set.push(&far, READABLE);
+        assert_eq!(set.wait(Some(0)).expect("poll"), 0);
+        near.write_all(b"x").expect("written");
+        assert_eq!(set.wait(Some(1000)).expect("poll"), 1);
+        assert_eq!((set.ready(0), set.ready(1)), (0, READABLE));
+        set.swap_remove(0);
+        assert_eq!((set.len(), set.ready(0)), (1, READABLE));
+    }
+}

@@ -1,0 +1,263 @@
+//! One sample of everything that a launched command consists of: the process and all its descendants.
+//!
+//! Method: one pass over `/proc/*/stat`. A process belongs to the tree if its chain of parents leads to the root,
+//! or if it is in the root's process group, where the root leads one: so a child whose parent has exited is not
+//! lost. (`/proc/PID/task/TID/children` would be direct but is an optional part of the kernel, and costs one read
+//! per thread.) CPU time comes from the processes' CPU clocks, see [`crate::process`], so that 10 ms windows can
+//! be told apart; what is tick-based says so.
+//!
+//! What a sample costs grows with three things: one read of about 10 µs for each process on the *machine*; inside
+//! that read some 50 ns for each thread of the process; and, only while the tree has at most
+//! [`THREADS_WITH_SWITCHES_MAX`] threads, one read of about 10 µs for each thread, for the context switches.
+//! A server of 1,000 threads beside 100 other processes takes about 1 ms.
+//!
+//! Left out: a daemon that leaves both its parents and the process group; children reaped by the kernel because
+//! their parent ignores SIGCHLD, whose CPU time the kernel itself forgets.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+
+use procfs::process::Stat;
+
+use crate::process;
+
+/// Up to so many threads [`ProcessTree::sample`] reads their context switches; above, they would cost more than
+/// all the rest, and only [`ProcessTree::context_switches`] reads them.
+pub const THREADS_WITH_SWITCHES_MAX: u64 = 256;
+
+/// A process, by id and start, and its descendants, found anew at each sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessTree {
+    root_pid: u32,
+    /// Clock ticks from boot to the root's start: tells it from a later process of the same id.
+    root_start_ticks: u64,
+    root_leads_group: bool,
+}
+
+/// What a process tree has used so far, and what it holds now. Figures "so far" include living processes and
+/// those that have been waited for; they can fall when a process leaves the tree without being waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TreeSample {
+    /// Processes now; zombies are not counted, so 0 means that the command has ended.
+    pub processes: u64,
+    /// Threads of these processes now.
+    pub threads: u64,
+    /// CPU time so far: the living processes' CPU clocks, and the tick-based time (to 10 ms, once per parent) of
+    /// the children that they have waited for.
+    pub cpu_ns: u64,
+    /// The part of the CPU time spent in user mode, so far. The kernel divides the exact time by what it saw at
+    /// each tick: differences below 50 ms are noise.
+    pub user_ticks_ns: u64,
+    /// The part of the CPU time spent in the kernel, so far; as inexact as `user_ticks_ns`.
+    pub system_ticks_ns: u64,
+    /// Resident memory now, shared pages counted for each process that maps them. From `/proc/PID/stat`: cheap,
+    /// and off by up to some hundred KiB per process (`proc_pid_stat(5)`); [`ProcessTree::sample_memory`] is exact.
+    pub rss_bytes: u64,
+    /// Context switches so far because a thread waited for something; of living threads only. `None` above
+    /// [`THREADS_WITH_SWITCHES_MAX`] threads.
+    pub voluntary_switches: Option<u64>,
+    /// Context switches so far because the scheduler took the CPU away; of living threads only. `None` above
+    /// [`THREADS_WITH_SWITCHES_MAX`] threads.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// Resident memory of a process tree, exact, from `/proc/PID/smaps_rollup`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MemorySample {
+    /// Sum of the resident sets: pages shared between processes count once for each.
+    pub rss_bytes: u64,
+    /// Sum of the proportional sets: pages shared with n processes count 1/n.
+    pub pss_bytes: u64,
+    /// The processes that these sums cover.
+    pub processes: u64,
+}
+
+/// Context switches of all living threads of a process tree, since each thread started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ContextSwitches {
+    /// The thread waited for something.
+    pub voluntary: u64,
+    /// The scheduler took the CPU away.
+    pub involuntary: u64,
+}
+
+impl ProcessTree {
+    /// The tree below (and with) the running process `root_pid`.
+    ///
+    /// # Errors
+    /// [`process::is_gone`] if there is no such process.
+    pub fn of(root_pid: u32) -> io::Result<Self> {
+        let root = process::stat(root_pid, &mut Vec::new())?;
+        Ok(Self {
+            root_pid,
+            root_start_ticks: root.starttime,
+            root_leads_group: root.pgrp == root.pid,
+        })
+    }
+
+    /// The id of the process at its root.
+    pub fn root_pid(&self) -> u32 {
+        self.root_pid
+    }
+
+    /// One sample, cheap enough for 20 a second with 1,000 threads (see the module). Processes that vanish
+    /// meanwhile drop out. `None`: the root is gone, that is, it has ended and has been waited for.
+    ///
+    /// # Errors
+    /// Only if `/proc` itself cannot be read.
+    pub fn sample(&self) -> io::Result<Option<TreeSample>> {
+        let Some(members) = self.members()? else {
+            return Ok(None);
+        };
+        let mut sample = TreeSample::default();
+        for member in &members {
+            sample.add(member);
+        }
+        if sample.threads <= THREADS_WITH_SWITCHES_MAX {
+            let switches = switches_of(&members)?;
+            sample.voluntary_switches = Some(switches.voluntary);
+            sample.involuntary_switches = Some(switches.involuntary);
+        }
+        Ok(Some(sample))
+    }
+
+    /// The exact resident memory. Costs about a millisecond per gigabyte and briefly holds each process's memory
+    /// map: for the borders of a phase, not for a series. `None`: the root is gone.
+    ///
+    /// # Errors
+    /// `PermissionDenied` if one of the processes may not be looked into: a partial sum is not given.
+    pub fn sample_memory(&self) -> io::Result<Option<MemorySample>> {
+        let Some(members) = self.members()? else {
+            return Ok(None);
+        };
+        let mut sample = MemorySample::default();
+        for member in living(&members) {
+            let Some(memory) = unless_gone(process::memory(member.pid as u32))? else {
+                continue;
+            };
+            sample.rss_bytes += memory.rss_bytes;
+            sample.pss_bytes += memory.pss_bytes;
+            sample.processes += 1;
+        }
+        Ok(Some(sample))
+    }
+
+    /// The context switches of all threads, however many; about 10 µs for each. `None`: the root is gone.
+    ///
+    /// # Errors
+    /// Only if `/proc` itself cannot be read.
+    pub fn context_switches(&self) -> io::Result<Option<ContextSwitches>> {
+        self.members()?
+            .map(|members| switches_of(&members))
+            .transpose()
+    }
+
+    /// The ids of its processes now, ascending, zombies left out. `None`: the root is gone.
+    ///
+    /// # Errors
+    /// Only if `/proc` itself cannot be read.
+    pub fn pids(&self) -> io::Result<Option<Vec<u32>>> {
+        let pids = |members: Vec<Stat>| {
+            let set: BTreeSet<u32> = living(&members).map(|member| member.pid as u32).collect();
+            set.into_iter().collect()
+        };
+        Ok(self.members()?.map(pids))
+    }
+
+    fn members(&self) -> io::Result<Option<Vec<Stat>>> {
+        let mut buffer = Vec::with_capacity(512);
+        let mut everyone = HashMap::new();
+        for pid in process::numbers_in("/proc")? {
+            if let Some(stat) = unless_gone(process::stat(pid, &mut buffer))? {
+                everyone.insert(stat.pid, stat);
+            }
+        }
+        let root = self.root_pid as i32;
+        if everyone
+            .get(&root)
+            .is_none_or(|stat| stat.starttime != self.root_start_ticks)
+        {
+            return Ok(None);
+        }
+        let group = self.root_leads_group.then_some(root);
+        let inside = descendants(&everyone, root, group);
+        everyone.retain(|pid, _| inside.contains(pid));
+        Ok(Some(everyone.into_values().collect()))
+    }
+}
+
+impl TreeSample {
+    fn add(&mut self, member: &Stat) {
+        if !is_zombie(member) {
+            self.processes += 1;
+            self.threads += member.num_threads as u64;
+            self.rss_bytes += member.rss * rustix::param::page_size() as u64;
+        }
+        let own_ns = ticks_ns(member.utime + member.stime);
+        let children_user_ns = ticks_ns(member.cutime as u64);
+        let children_system_ns = ticks_ns(member.cstime as u64);
+        // A process that vanished since its line was read: that line is the last that is known of it.
+        let own_exact_ns = process::cpu_time_ns(member.pid as u32).unwrap_or(own_ns);
+        self.cpu_ns += own_exact_ns + children_user_ns + children_system_ns;
+        self.user_ticks_ns += ticks_ns(member.utime) + children_user_ns;
+        self.system_ticks_ns += ticks_ns(member.stime) + children_system_ns;
+    }
+}
+
+/// `root` and all processes whose chain of parents leads to it or to a member of process group `group`.
+fn descendants(everyone: &HashMap<i32, Stat>, root: i32, group: Option<i32>) -> BTreeSet<i32> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    let mut open = vec![root];
+    for stat in everyone.values() {
+        children.entry(stat.ppid).or_default().push(stat.pid);
+        if Some(stat.pgrp) == group {
+            open.push(stat.pid);
+        }
+    }
+    let mut inside = BTreeSet::new();
+    while let Some(pid) = open.pop() {
+        if inside.insert(pid) {
+            open.extend(children.get(&pid).into_iter().flatten());
+        }
+    }
+    inside
+}
+
+fn switches_of(members: &[Stat]) -> io::Result<ContextSwitches> {
+    let mut sum = ContextSwitches::default();
+    for member in living(members) {
+        let pid = member.pid as u32;
+        for thread in unless_gone(process::threads(pid))?.unwrap_or_default() {
+            if let Some((voluntary, involuntary)) =
+                unless_gone(process::context_switches(pid, thread))?
+            {
+                sum.voluntary += voluntary;
+                sum.involuntary += involuntary;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+fn living(members: &[Stat]) -> impl Iterator<Item = &Stat> {
+    members.iter().filter(|member| !is_zombie(member))
+}
+
+fn is_zombie(stat: &Stat) -> bool {
+    matches!(stat.state, 'Z' | 'X')
+}
+
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if process::is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn ticks_ns(ticks: u64) -> u64 {
+    ticks * (1_000_000_000 / rustix::param::clock_ticks_per_second())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+use std::hint::black_box;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use super::*;
+
+/// A shell of its own process group that runs `script`, after its first line of output.
+struct Launched(Child);
+
+impl Launched {
+    fn shell(script: &str) -> Self {
+        let mut child = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        assert_eq!(line, "ready\n");
+        Self(child)
+    }
+
+    fn tree(&self) -> ProcessTree {
+        ProcessTree::of(self.0.id()).unwrap()
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        let group = rustix::process::Pid::from_child(&self.0);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn descendants_are_counted() {
+    let launched = Launched::shell("sleep 60 & (sleep 60; true) & sleep 0.1; echo ready; wait");
+    let sample = launched.tree().sample().unwrap().unwrap();
+    assert_eq!(sample.processes, 4, "{sample:?}");
+    assert_eq!(sample.threads, 4);
+    assert!(sample.rss_bytes > 0);
+    assert!(sample.voluntary_switches.unwrap() > 0);
+    assert!(
+        launched
+            .tree()
+            .pids()
+            .unwrap()
+            .unwrap()
+            .contains(&launched.0.id())
+    );
+}
+
+#[test]
+fn a_child_whose_parent_has_ended_is_still_found_by_its_group() {
+    let launched = Launched::shell("(sleep 60 & exit 0); echo ready; read line");
+    assert_eq!(launched.tree().sample().unwrap().unwrap().processes, 2);
+}
+
+#[test]
+fn time_of_children_that_were_waited_for_is_included() {
+    let busy = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let launched = Launched::shell(&format!("(exec sh -c '{busy}'); echo ready; read line"));
+    let sample = launched.tree().sample().unwrap().unwrap();
+    assert_eq!(sample.processes, 1);
+    let own_ns = process::cpu_time_ns(launched.0.id()).unwrap();
+    assert!(
+        sample.cpu_ns >= own_ns + 20_000_000,
+        "{sample:?}, the root alone {own_ns}"
+    );
+    let by_ticks_ns = sample.user_ticks_ns + sample.system_ticks_ns;
+    assert!(
+        by_ticks_ns.abs_diff(sample.cpu_ns) <= 50_000_000,
+        "{sample:?}"
+    );
+}
+
+#[test]
+fn a_zombie_has_no_threads_but_still_its_time_and_then_is_gone() {
+    let mut launched = Launched::shell("echo ready; read line");
+    let tree = launched.tree();
+    drop(launched.0.stdin.take());
+    while tree.sample().unwrap().unwrap().processes > 0 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let zombie = tree.sample().unwrap().unwrap();
+    assert_eq!((zombie.threads, zombie.rss_bytes), (0, 0));
+    assert!(zombie.cpu_ns > 0);
+    launched.0.wait().unwrap();
+    assert_eq!(tree.sample().unwrap(), None);
+    assert_eq!(tree.sample_memory().unwrap(), None);
+    assert_eq!(tree.context_switches().unwrap(), None);
+    assert!(process::is_gone(
+        &ProcessTree::of(tree.root_pid()).unwrap_err()
+    ));
+}
+
+#[test]
+fn another_process_of_the_same_id_is_not_the_root() {
+    let own = ProcessTree::of(std::process::id()).unwrap();
+    let earlier = ProcessTree {
+        root_start_ticks: own.root_start_ticks - 1,
+        ..own
+    };
+    assert_eq!(earlier.sample().unwrap(), None);
+}
+
+#[test]
+fn memory_is_exact_and_proportional_is_never_more() {
+    let block = black_box(vec![1_u8; 8 << 20]);
+    let own = ProcessTree::of(std::process::id()).unwrap();
+    let memory = own.sample_memory().unwrap().unwrap();
+    drop(block);
+    assert!(memory.rss_bytes >= 8 << 20);
+    assert!(memory.pss_bytes <= memory.rss_bytes);
+    assert!(memory.processes >= 1);
+}
+
+#[test]
+fn above_the_limit_context_switches_are_read_on_request_only() {
+    let barrier = std::sync::Barrier::new(THREADS_WITH_SWITCHES_MAX as usize + 1);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS_WITH_SWITCHES_MAX {
+            let wait = || barrier.wait();
+            std::thread::Builder::new()
+                .stack_size(64 << 10)
+                .spawn_scoped(scope, wait)
+                .unwrap();
+        }
+        let own = ProcessTree::of(std::process::id()).unwrap();
+        let sample = own.sample().unwrap().unwrap();
+        let switches = own.context_switches().unwrap().unwrap();
+        barrier.wait();
+        assert!(sample.threads > THREADS_WITH_SWITCHES_MAX);
+        assert_eq!(
+            (sample.voluntary_switches, sample.involuntary_switches),
+            (None, None)
+        );
+        assert!(switches.voluntary > 0);
+    });
+}

@@ -1,0 +1,368 @@
+//! `io_uring(7)`, made safe for stream sockets: multishot accept and receive into provided buffers, sends from memory
+//! that the ring itself owns.
+//!
+//! *Method.* Memory safety of a completion interface is a question of who owns the bytes while the kernel uses them.
+//! Here the ring owns all of them: received bytes live in its [`buffers::BufferPool`] until recycled, sent bytes either
+//! in an immutable block that lives as long as the ring ([`Ring::send_shared`]) or in a vector that is handed over and
+//! comes back with the completion ([`Ring::send_owned`]). So no caller needs `unsafe`.
+//!
+//! *Left out on purpose.* Direct descriptors (`TCP_INFO` needs real ones) and kernel-side polling (it burns a core).
+
+pub mod buffers;
+mod in_flight;
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsFd, AsRawFd as _, RawFd};
+use std::sync::Arc;
+
+use io_uring::{IoUring, cqueue, opcode, squeue, types};
+
+use crate::clock::timespec;
+use buffers::{BufferId, BufferPool};
+use in_flight::InFlight;
+
+/// The block that multishot receives draw their buffers from.
+const BUFFER_GROUP: u16 = 0;
+
+/// The largest token: the upper eight bits of the kernel's `user_data` say what kind of operation completed.
+pub const TOKEN_MAX: u64 = (1 << KIND_SHIFT) - 1;
+
+const KIND_SHIFT: u32 = 56;
+
+/// What kind of operation completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A connection was accepted: the result is its descriptor, see [`Completion::accepted`].
+    Accept,
+    /// Bytes came, or the input ended (0), or failed.
+    Receive,
+    /// A send of shared bytes ended short or failed; successes are silent.
+    SendShared,
+    /// A send of owned bytes ended; the vector is in [`Completion::sent`].
+    SendOwned,
+    /// A polled descriptor became ready.
+    Poll,
+    /// A cancellation ended; nothing to do.
+    Cancel,
+}
+
+/// One completed operation.
+#[derive(Debug)]
+pub struct Completion {
+    /// What it was.
+    pub kind: Kind,
+    /// What it was submitted with.
+    pub token: u64,
+    /// Bytes moved, or readiness, or the negated error number.
+    pub result: i32,
+    /// Whether a multishot operation goes on; where not, it must be submitted again.
+    pub more: bool,
+    /// Where received bytes are.
+    pub buffer: Option<BufferId>,
+    /// The vector of an owned send, all of its bytes still in it.
+    pub sent: Option<Vec<u8>>,
+}
+
+impl Completion {
+    /// The result, or the error it stands for.
+    ///
+    /// # Errors
+    /// The operation's error.
+    pub fn bytes(&self) -> io::Result<usize> {
+        if self.result < 0 {
+            Err(io::Error::from_raw_os_error(-self.result))
+        } else {
+            Ok(self.result.cast_unsigned() as usize)
+        }
+    }
+
+    /// The accepted descriptor.
+    ///
+    /// # Errors
+    /// The accept's error; `InvalidInput` for another kind of completion.
+    pub fn accepted(&mut self) -> io::Result<std::os::fd::OwnedFd> {
+        use std::os::fd::FromRawFd as _;
+        if self.kind != Kind::Accept {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "only an accept has a descriptor",
+            ));
+        }
+        self.bytes()?;
+        let fd = std::mem::replace(&mut self.result, -libc::EBADF);
+        // SAFETY: the kernel made this descriptor for us, and taking it replaced the result, so nobody takes it twice.
+        Ok(unsafe { std::os::fd::OwnedFd::from_raw_fd(fd) })
+    }
+}
+
+/// Sizes of a ring.
+#[derive(Clone, Copy, Debug)]
+pub struct RingOptions {
+    /// Entries of the submission queue, a power of two.
+    pub submission_entries: u32,
+    /// Entries of the completion queue, a power of two.
+    pub completion_entries: u32,
+    /// Provided buffers, a power of two up to 32,768.
+    pub buffer_count: u16,
+    /// Bytes of each provided buffer.
+    pub buffer_bytes: u32,
+}
+
+/// A ring used by one thread (`IORING_SETUP_SINGLE_ISSUER`), whose work is done when that thread waits
+/// (`IORING_SETUP_DEFER_TASKRUN`; Linux 6.1).
+pub struct Ring {
+    // Declared first so that it is dropped first: the kernel must let go of the memory below before that is freed.
+    ring: IoUring,
+    buffers: BufferPool,
+    shared: Arc<[u8]>,
+    in_flight: InFlight,
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Ring")
+            .field("buffers", &self.buffers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Ring {
+    /// A ring that sends shared bytes from `shared`. Make it in the thread that uses it, after that thread's
+    /// descriptor table has been made private.
+    ///
+    /// # Errors
+    /// ENOSYS or EINVAL on an older kernel, EPERM where `kernel.io_uring_disabled` or a seccomp filter forbids it, ENOMEM.
+    pub fn new(options: RingOptions, shared: Arc<[u8]>) -> io::Result<Self> {
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_cqsize(options.completion_entries)
+            .build(options.submission_entries)?;
+        let buffers = BufferPool::new(options.buffer_count, options.buffer_bytes)?;
+        // SAFETY: the pool's ring lies in its own page-aligned mapping of that many entries; the pool is a field
+        // declared after the ring, so it outlives the registration.
+        unsafe {
+            ring.submitter().register_buf_ring_with_flags(
+                buffers.ring_address(),
+                buffers.count(),
+                BUFFER_GROUP,
+                0,
+            )?;
+        }
+        Ok(Self {
+            ring,
+            buffers,
+            shared,
+            in_flight: InFlight::default(),
+        })
+    }
+
+    /// Accepts every connection from now on, one completion each.
+    ///
+    /// # Errors
+    /// As [`Ring::submit_and_wait`], where the submission queue had to be emptied first.
+    pub fn accept(&mut self, listener: impl AsFd, token: u64) -> io::Result<()> {
+        let operation = opcode::AcceptMulti::new(target(&listener))
+            .flags(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
+        self.push(operation.build(), Kind::Accept, token)
+    }
+
+    /// Receives from now on, one completion for each piece that comes.
+    ///
+    /// # Errors
+    /// As [`Ring::accept`].
+    pub fn receive(&mut self, socket: impl AsFd, token: u64) -> io::Result<()> {
+        self.push(
+            opcode::RecvMulti::new(target(&socket), BUFFER_GROUP).build(),
+            Kind::Receive,
+            token,
+        )
+    }
+
+    /// Sends a range of the shared bytes, whole, silently where it succeeds.
+    ///
+    /// # Errors
+    /// As [`Ring::accept`].
+    ///
+    /// # Panics
+    /// Where the range is not within the shared bytes.
+    pub fn send_shared(
+        &mut self,
+        socket: impl AsFd,
+        range: Range<usize>,
+        token: u64,
+    ) -> io::Result<()> {
+        let bytes = &self.shared[range];
+        // MSG_WAITALL: the kernel itself goes on after a partial send, in order.
+        let operation = opcode::Send::new(target(&socket), bytes.as_ptr(), bytes.len() as u32)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+            .build()
+            .flags(squeue::Flags::SKIP_SUCCESS);
+        self.push(operation, Kind::SendShared, token)
+    }
+
+    /// Sends a vector whole; it comes back with the completion.
+    ///
+    /// # Errors
+    /// As [`Ring::accept`].
+    pub fn send_owned(&mut self, socket: impl AsFd, bytes: Vec<u8>, token: u64) -> io::Result<()> {
+        let operation = opcode::Send::new(target(&socket), bytes.as_ptr(), bytes.len() as u32)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+            .build();
+        // The vector's heap block does not move when the vector itself does.
+        let index = self.in_flight.insert(token, bytes);
+        self.push(operation, Kind::SendOwned, index)
+    }
+
+    /// Waits, once, for readiness of a descriptor (`poll(2)` flags).
+    ///
+    /// # Errors
+    /// As [`Ring::accept`].
+    pub fn poll(&mut self, fd: impl AsFd, interest: i16, token: u64) -> io::Result<()> {
+        let flags = u32::from(interest.cast_unsigned());
+        self.push(
+            opcode::PollAdd::new(target(&fd), flags).build(),
+            Kind::Poll,
+            token,
+        )
+    }
+
+    /// Cancels the operation of that kind and token; its completion then comes with ECANCELED.
+    ///
+    /// # Errors
+    /// As [`Ring::accept`].
+    pub fn cancel(&mut self, kind: Kind, token: u64) -> io::Result<()> {
+        self.push(
+            opcode::AsyncCancel::new(user_data(kind, token)).build(),
+            Kind::Cancel,
+            token,
+        )
+    }
+
+    fn push(&mut self, entry: squeue::Entry, kind: Kind, token: u64) -> io::Result<()> {
+        debug_assert!(token <= TOKEN_MAX, "the token's upper bits are the kind's");
+        let entry = entry.user_data(user_data(kind, token));
+        loop {
+            // SAFETY: every address in an entry is of memory that this ring owns until the completion (see the module's text).
+            if unsafe { self.ring.submission().push(&entry) }.is_ok() {
+                return Ok(());
+            }
+            ignore_interrupts(self.ring.submit())?;
+        }
+    }
+
+    /// Submits what was asked for, and waits until at least `want` completions are there, at most `timeout_ns` (forever
+    /// without). A signal or the time-out ends the wait early and is no error.
+    ///
+    /// # Errors
+    /// As `io_uring_enter(2)`.
+    #[inline]
+    pub fn submit_and_wait(&mut self, want: usize, timeout_ns: Option<u64>) -> io::Result<()> {
+        match timeout_ns {
+            None => ignore_interrupts(self.ring.submit_and_wait(want)),
+            Some(0) => ignore_interrupts(
+                self.ring
+                    .submit_and_wait(0)
+                    .and_then(|_| self.run_deferred()),
+            ),
+            Some(timeout_ns) => {
+                let timeout = timespec(timeout_ns);
+                let timeout = types::Timespec::new()
+                    .sec(timeout.tv_sec.cast_unsigned())
+                    .nsec(timeout.tv_nsec.cast_unsigned() as u32);
+                let arguments = types::SubmitArgs::new().timespec(&timeout);
+                ignore_interrupts(self.ring.submitter().submit_with_args(want, &arguments))
+            }
+        }
+    }
+
+    /// Lets the kernel post what is complete: with deferred task work that happens only in a call that asks for events.
+    fn run_deferred(&self) -> io::Result<usize> {
+        const GET_EVENTS: u32 = 1;
+        // SAFETY: nothing is submitted and no argument is passed.
+        unsafe {
+            self.ring
+                .submitter()
+                .enter::<libc::sigset_t>(0, 0, GET_EVENTS, None)
+        }
+    }
+
+    /// The next completion that is already there.
+    #[inline]
+    pub fn next_completion(&mut self) -> Option<Completion> {
+        let entry = self.ring.completion().next()?;
+        Some(self.read(&entry))
+    }
+
+    #[inline]
+    fn read(&mut self, entry: &cqueue::Entry) -> Completion {
+        let kind = kind_of(entry.user_data());
+        let value = entry.user_data() & TOKEN_MAX;
+        let (token, sent) = match kind {
+            Kind::SendOwned => self.in_flight.remove(value),
+            _ => (value, None),
+        };
+        Completion {
+            kind,
+            token,
+            result: entry.result(),
+            more: cqueue::more(entry.flags()),
+            buffer: cqueue::buffer_select(entry.flags()).map(|id| self.buffers.taken(id)),
+            sent,
+        }
+    }
+
+    /// The received bytes of a completion: `length` is its result.
+    #[inline]
+    #[must_use]
+    pub fn received(&self, buffer: &BufferId, length: usize) -> &[u8] {
+        self.buffers.bytes(buffer, length)
+    }
+
+    /// Gives a buffer back for further receives.
+    #[inline]
+    pub fn recycle(&mut self, buffer: BufferId) {
+        self.buffers.recycle(buffer);
+    }
+}
+
+fn target(fd: &impl AsFd) -> types::Fd {
+    let raw: RawFd = fd.as_fd().as_raw_fd();
+    types::Fd(raw)
+}
+
+fn user_data(kind: Kind, token: u64) -> u64 {
+    (kind as u64) << KIND_SHIFT | token
+}
+
+fn kind_of(user_data: u64) -> Kind {
+    match user_data >> KIND_SHIFT {
+        0 => Kind::Accept,
+        1 => Kind::Receive,
+        2 => Kind::SendShared,
+        3 => Kind::SendOwned,
+        4 => Kind::Poll,
+        _ => Kind::Cancel,
+    }
+}
+
+fn ignore_interrupts(result: io::Result<usize>) -> io::Result<()> {
+    match result {
+        Ok(_) => Ok(()),
+        Err(error)
+            if matches!(
+                error.raw_os_error(),
+                Some(libc::EINTR | libc::ETIME | libc::EBUSY)
+            ) =>
+        {
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests;
