@@ -1,1 +1,29 @@
-//! x
+//! Experiments: a question turned into trials.
+//!
+//! A [`plan`] says what is asked; [`run()`] carries it out: it launches each target and a generator, observes both,
+//! checks the figures and writes the record. It prints nothing; what happens is told through [`Event`]s. Every server,
+//! built-in or the user's, is started by the same launcher. Explaining what was found comes with the findings.
+
+pub mod checks;
+mod estimate;
+mod event;
+mod generator;
+mod job;
+pub mod launcher;
+mod limit;
+pub mod machine;
+mod observer;
+mod order;
+pub mod plan;
+pub mod plans;
+mod run;
+mod series;
+mod store;
+mod suggest;
+pub mod target;
+mod trial;
+
+pub use estimate::estimate;
+pub use event::{Event, TrialPhase};
+pub use run::{Finished, RunError, Setup, run};
+pub use store::StoreError;

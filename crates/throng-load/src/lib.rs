@@ -1,1 +1,28 @@
-//! x
+//! The load generator: a [`Fleet`] of connections spread over shards.
+//!
+//! A shard is one thread with its own event loop, recorder, slice of source addresses and descriptor table. Experiments
+//! are phases over the fleet: connect, exchange, close; each returns a plain, mergeable record. Pacing, stop condition,
+//! protocol and I/O back end are small things that compose; the one loop that joins them is [`shard::exchange`].
+//!
+//! The hot path (one received reply: read the clock, compare, record, send the next) neither allocates, locks, formats
+//! nor shares a cache line with another thread.
+
+mod backend;
+mod confidence;
+mod connection;
+mod control;
+mod error;
+mod fleet;
+mod job;
+mod messages;
+mod outstanding;
+mod pacing;
+mod protocol;
+mod recorder;
+mod shard;
+mod source;
+
+pub use control::Interrupt;
+pub use error::LoadError;
+pub use fleet::{Fleet, Observer, Stage};
+pub use job::run_job;

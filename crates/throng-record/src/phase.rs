@@ -61,6 +61,9 @@ pub struct ExchangePhase {
     pub scheduling_error: Option<Histogram>,
     /// Open loop: messages that were due while every connection was busy.
     pub waited_for_connection: u64,
+    /// Open loop: messages that were due before the window's end and were never sent, because every connection was busy to
+    /// the end: the server did not keep up with the offered rate.
+    pub due_unsent: u64,
     /// Open loop and lockstep: mean number outstanding as sampled by an independent observer, and what throughput × mean
     /// time from send to reply says it should be.
     pub outstanding_sampled: Option<OutstandingSampled>,
@@ -83,6 +86,8 @@ pub struct OutstandingSampled {
     pub samples: u64,
     /// Mean of the samples.
     pub mean: f64,
+    /// Standard deviation of the samples.
+    pub stdev: f64,
     /// Throughput × mean time from the actual send to the reply.
     pub by_law: f64,
 }

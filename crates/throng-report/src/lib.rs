@@ -1,1 +1,80 @@
-//! x
+//! A stored run as something to read: a terminal table, Markdown, CSV or JSON.
+//!
+//! Reporting only reads the record: it opens no socket, reads no clock and asks no terminal, so that the same run gives the
+//! same report anywhere and at any time. The caller says how wide the page is and whether it may be coloured, and prints.
+//!
+//! One concept, one file: [`median`] and [`ratio`] are the statistics, [`summary`] turns a run into rows, [`checks`] into
+//! remarks, [`format`](mod@format) figures into words; `columns` is the one list of columns, `context` what stands above a table
+//! and `notes` what stands below; `terminal`, `markdown` and `csv` are the renderers.
+
+pub mod checks;
+mod columns;
+mod context;
+mod csv;
+pub mod format;
+mod markdown;
+pub mod median;
+mod merge;
+mod notes;
+pub mod ratio;
+mod row;
+pub mod summary;
+mod terminal;
+mod text;
+
+pub use summary::Summary;
+use throng_record::RunRecord;
+
+/// In which form a run is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Tables to look at.
+    Terminal,
+    /// The same tables as GitHub Markdown, with the run's circumstances above them.
+    Markdown,
+    /// One line for each trial, units in the column names.
+    Csv,
+    /// The summary behind the tables, for programs.
+    Json,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 4] = [Self::Terminal, Self::Markdown, Self::Csv, Self::Json];
+
+    /// The name used by flags.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Markdown => "markdown",
+            Self::Csv => "csv",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// What the caller knows of the place where the report will be read. Only [`Format::Terminal`] heeds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Columns of the terminal; `None` (a pipe, a file): as wide as the tables are.
+    pub width: Option<u16>,
+    /// Whether colour may be used. It only repeats what the text says.
+    pub colour: bool,
+}
+
+/// The report of a run, ending in a newline.
+#[must_use]
+pub fn render(record: &RunRecord, format: Format, options: &Options) -> String {
+    match format {
+        Format::Terminal => terminal::render(&Summary::of(record), options),
+        Format::Markdown => markdown::render(&Summary::of(record)),
+        Format::Csv => csv::render(record),
+        Format::Json => {
+            let mut text = serde_json::to_string_pretty(&Summary::of(record))
+                .expect("a summary holds nothing that JSON cannot");
+            text.push('\n');
+            text
+        }
+    }
+}

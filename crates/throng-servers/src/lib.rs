@@ -1,1 +1,23 @@
-//! x
+//! Built-in servers: the concurrency models that throng compares, each in one file.
+//!
+//! *Method.* A model knows concurrency only: who waits for what, and who runs then. A [`Workload`] knows bytes only:
+//! what comes back for what has come. They compose. The files under `models/` repeat each other on purpose: read two
+//! of them side by side, and the difference is the lesson. Only what is the same for all by definition is shared:
+//! opening and closing listeners, what a failed accept means, how long a drain lasts.
+//!
+//! *Left out on purpose.* No event loop is shared, neither between the models nor with the load generator: one bug
+//! cannot flatter two sides. Nothing is printed and nothing parsed here; the binary does both.
+
+mod accept;
+mod drain;
+mod listener;
+mod model;
+mod models;
+mod note;
+mod serve;
+mod workload;
+
+pub use model::{Model, UnknownModel};
+pub use note::Note;
+pub use serve::{Options, ServeError, Served, serve, serve_until};
+pub use workload::{UnknownWorkload, Workload};

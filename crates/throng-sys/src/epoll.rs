@@ -93,6 +93,16 @@ impl Epoll {
             ready: event.flags,
         }))
     }
+
+    /// The event at `position` of the last wait's batch, for loops that read and write between two events.
+    #[inline]
+    #[must_use]
+    pub fn event(&self, position: usize) -> Option<Event> {
+        self.events.get(position).map(|event| Event {
+            token: event.data.u64(),
+            ready: event.flags,
+        })
+    }
 }
 
 impl std::fmt::Debug for Epoll {

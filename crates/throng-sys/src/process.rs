@@ -68,7 +68,7 @@ pub struct Memory {
 }
 
 /// Resident memory of process `pid` from `/proc/PID/smaps_rollup`. Walks all its page tables under its memory
-/// map's lock: about a millisecond per gigabyte, felt by the process if it maps memory meanwhile.
+/// map's lock: about 10 ms per gigabyte, felt by the process if it maps memory meanwhile.
 ///
 /// # Errors
 /// [`is_gone`] if there is no such process (any more) or it is a zombie, which has no memory;

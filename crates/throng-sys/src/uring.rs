@@ -38,7 +38,7 @@ pub enum Kind {
     Accept,
     /// Bytes came, or the input ended (0), or failed.
     Receive,
-    /// A send of shared bytes ended short or failed; successes are silent.
+    /// A send of shared bytes ended; of a silent one, it ended short or failed.
     SendShared,
     /// A send of owned bytes ended; the vector is in [`Completion::sent`].
     SendOwned,
@@ -76,6 +76,18 @@ impl Completion {
         } else {
             Ok(self.result.cast_unsigned() as usize)
         }
+    }
+
+    /// Whether it ended because it was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.result == -libc::ECANCELED
+    }
+
+    /// Whether a receive ended because every provided buffer was with its holder: submit it again.
+    #[must_use]
+    pub fn is_out_of_buffers(&self) -> bool {
+        self.result == -libc::ENOBUFS
     }
 
     /// The accepted descriptor.
@@ -182,7 +194,8 @@ impl Ring {
         )
     }
 
-    /// Sends a range of the shared bytes, whole, silently where it succeeds.
+    /// Sends a range of the shared bytes, whole. A `silent` one has a completion only where it fails; do not have two
+    /// under way on one socket, since the second may overtake the rest of a first that did not fit at once.
     ///
     /// # Errors
     /// As [`Ring::accept`].
@@ -194,14 +207,19 @@ impl Ring {
         socket: impl AsFd,
         range: Range<usize>,
         token: u64,
+        silent: bool,
     ) -> io::Result<()> {
         let bytes = &self.shared[range];
         // MSG_WAITALL: the kernel itself goes on after a partial send, in order.
         let operation = opcode::Send::new(target(&socket), bytes.as_ptr(), bytes.len() as u32)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
-            .build()
-            .flags(squeue::Flags::SKIP_SUCCESS);
-        self.push(operation, Kind::SendShared, token)
+            .build();
+        let flags = if silent {
+            squeue::Flags::SKIP_SUCCESS
+        } else {
+            squeue::Flags::empty()
+        };
+        self.push(operation.flags(flags), Kind::SendShared, token)
     }
 
     /// Sends a vector whole; it comes back with the completion.

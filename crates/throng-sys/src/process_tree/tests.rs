@@ -2,6 +2,7 @@ use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::*;
 
@@ -40,9 +41,14 @@ impl Drop for Launched {
 
 #[test]
 fn descendants_are_counted() {
-    let launched = Launched::shell("sleep 60 & (sleep 60; true) & sleep 0.1; echo ready; wait");
-    let sample = launched.tree().sample().unwrap().unwrap();
-    assert_eq!(sample.processes, 4, "{sample:?}");
+    let launched = Launched::shell("sleep 60 & (sleep 60; true) & echo ready; wait");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let mut sample = TreeSample::default();
+    // The subshell may be slow to start its own child.
+    while sample.processes != 4 {
+        assert!(Instant::now() < deadline, "{sample:?}");
+        sample = launched.tree().sample().unwrap().unwrap();
+    }
     assert_eq!(sample.threads, 4);
     assert!(sample.rss_bytes > 0);
     assert!(sample.voluntary_switches.unwrap() > 0);
@@ -86,7 +92,7 @@ fn a_zombie_has_no_threads_but_still_its_time_and_then_is_gone() {
     let tree = launched.tree();
     drop(launched.0.stdin.take());
     while tree.sample().unwrap().unwrap().processes > 0 {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
     let zombie = tree.sample().unwrap().unwrap();
     assert_eq!((zombie.threads, zombie.rss_bytes), (0, 0));

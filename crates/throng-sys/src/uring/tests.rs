@@ -65,7 +65,7 @@ fn running_out_of_buffers_ends_the_multishot_with_enobufs() {
 fn sends_of_both_kinds_arrive_in_order() {
     let (mut near, far) = UnixStream::pair().expect("a pair");
     let mut ring = ring(b"hello, shared world");
-    ring.send_shared(&far, 7..13, 1).expect("queued");
+    ring.send_shared(&far, 7..13, 1, true).expect("queued");
     ring.submit_and_wait(0, None).expect("submitted");
     ring.send_owned(&far, b" owned".to_vec(), 2)
         .expect("queued");
@@ -88,7 +88,7 @@ fn more_operations_than_entries_are_submitted_on_the_way() {
     let (mut near, far) = UnixStream::pair().expect("a pair");
     let mut ring = ring(b"0123456789");
     for _ in 0..100 {
-        ring.send_shared(&far, 0..10, 1).expect("queued");
+        ring.send_shared(&far, 0..10, 1, true).expect("queued");
     }
     ring.submit_and_wait(0, None).expect("submitted");
     let mut text = [0; 1000];

@@ -1,0 +1,109 @@
+//! Unexpected errors: no connection may fail, while connecting, exchanging or closing.
+
+use throng_record::{Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, LoadRecord};
+
+use super::made;
+
+pub(super) fn check(load: &LoadRecord) -> Check {
+    let kind = CheckKind::UnexpectedErrors;
+    let mut errors = ErrorCounts::default();
+    for phase in [&load.connect.errors, &load.exchange.errors, &load.close.errors] {
+        errors.merge(phase);
+    }
+    if errors.total() == 0 {
+        return made(kind, CheckResult::Passed, 0.0, 0.0, "no connection failed".to_owned());
+    }
+    let details: Vec<String> = errors
+        .counts
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(&kind, count)| {
+            let example = errors
+                .first_examples
+                .get(&kind)
+                .map_or_else(String::new, |example| format!(" (the first: {example})"));
+            format!("{count} × {}{example}: {}", kind.words(), cause_and_remedy(kind))
+        })
+        .collect();
+    made(kind, CheckResult::Failed, errors.total() as f64, 0.0, details.join("; "))
+}
+
+/// Why this happens, and what to do about it.
+fn cause_and_remedy(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::ConnectRefused => {
+            "nobody listens at the address any more, or a full accept queue was answered by a reset; see whether the server still runs, and raise its backlog"
+        }
+        ErrorKind::ConnectTimedOut => {
+            "the accept queue was full for longer than the connect timeout, or packets are filtered; raise the server's backlog and net.core.somaxconn"
+        }
+        ErrorKind::ConnectUnreachable => {
+            "there is no way to the address from here (route, source address, permission, a missing socket file); try it with `ip route get`, and check --source"
+        }
+        ErrorKind::PortsExhausted => {
+            "every local port to this destination is taken; leave --addresses kernel out, or name more --source addresses"
+        }
+        ErrorKind::DescriptorsExhausted => {
+            "a shard ran out of descriptors; raise the limit (ulimit -n), or use more shards, each has a table of its own"
+        }
+        ErrorKind::Reset => {
+            "the server ended connections abruptly: it crashed, ran out of something, or closed with input unread; look at its own log"
+        }
+        ErrorKind::ClosedEarly => {
+            "the server closed while it owed a reply: it has a limit (requests, connections, time) or failed; look at its own log"
+        }
+        ErrorKind::Truncated => {
+            "the server closed in the middle of a reply: it loses what it has not written yet; look at how it closes"
+        }
+        ErrorKind::WrongBytes => {
+            "what came back is not what was sent or expected: the server corrupts or reorders, or does not speak this protocol; check the target, or --send and --expect"
+        }
+        ErrorKind::ExcessBytes => {
+            "the server sent more than it was asked for: it greets, duplicates or broadcasts, or the end of its reply is not what --expect says"
+        }
+        ErrorKind::ReplyTimedOut => {
+            "the server stopped answering: it hangs, starves some connections, or waits for more input; if it is only slow, raise --timeout"
+        }
+        ErrorKind::CloseTimedOut => {
+            "the server did not close after our end of input; it misses half-close, or is still busy"
+        }
+        ErrorKind::Other => "an error of the operating system that has no remedy of its own",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_error_in_any_phase_fails_with_example_cause_and_remedy() {
+        assert_eq!(check(&LoadRecord::default()).result, CheckResult::Passed);
+        for phase in 0..3 {
+            let mut load = LoadRecord::default();
+            let errors = match phase {
+                0 => &mut load.connect.errors,
+                1 => &mut load.exchange.errors,
+                _ => &mut load.close.errors,
+            };
+            errors.count(ErrorKind::ReplyTimedOut, || "connection 7 waited 10 s".to_owned());
+            let check = check(&load);
+            assert_eq!(check.result, CheckResult::Failed);
+            for part in ["1 × reply timed out", "connection 7 waited 10 s", "hangs", "--timeout"] {
+                assert!(check.detail.contains(part), "{part} in {}", check.detail);
+            }
+        }
+    }
+
+    #[test]
+    fn kinds_are_listed_side_by_side_and_summed() {
+        let mut load = LoadRecord::default();
+        load.connect.errors.count(ErrorKind::ConnectRefused, || "a".to_owned());
+        for _ in 0..2 {
+            load.exchange.errors.count(ErrorKind::Reset, || "b".to_owned());
+        }
+        let check = check(&load);
+        assert_eq!(check.measured, Some(3.0));
+        assert!(check.detail.contains("1 × connect refused"), "{}", check.detail);
+        assert!(check.detail.contains("2 × reset"), "{}", check.detail);
+    }
+}

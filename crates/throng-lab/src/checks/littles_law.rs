@@ -1,0 +1,87 @@
+//! Little's law (J. D. C. Little, 1961): what is outstanding is throughput × mean latency.
+//!
+//! In a plain closed loop what is outstanding is known by construction, connections × k, for as long as every connection is
+//! active. Throughput comes from counting, latency from time stamps: if their product is not that number, one of the two is
+//! wrong. Over any other window, or against the integral of what was sent and answered, it would be an identity.
+
+use throng_record::{Check, CheckKind, CheckResult, Pacing, SteadyWindow};
+
+use super::{made, not_applicable, percent};
+
+/// The greatest deviation that is accepted.
+const DEVIATION_MAX: f64 = 0.05;
+/// With fewer replies the borders of the window weigh more than 5 %.
+const REPLIES_MIN: u64 = 100;
+
+pub(super) fn check(pacing: &Pacing, steady: Option<&SteadyWindow>) -> Check {
+    let kind = CheckKind::LittlesLaw;
+    if !pacing.is_closed() {
+        return not_applicable(kind, "only in a plain closed loop is it known beforehand how many messages are outstanding");
+    }
+    let Some(steady) = steady else {
+        return not_applicable(kind, "there was no stretch of time in which every connection was active");
+    };
+    if steady.replies < REPLIES_MIN || steady.outstanding_by_construction <= 0.0 {
+        return not_applicable(
+            kind,
+            format!("only {} replies while every connection was active, {REPLIES_MIN} are needed; measure longer", steady.replies),
+        );
+    }
+    let deviation = (steady.outstanding_by_law / steady.outstanding_by_construction - 1.0).abs();
+    let evidence = format!(
+        "throughput × mean latency says that {:.1} messages were outstanding, by construction there were {:.0} ({} apart)",
+        steady.outstanding_by_law,
+        steady.outstanding_by_construction,
+        percent(deviation)
+    );
+    // Not `<=` alone: a deviation that is no number must not pass.
+    if deviation <= DEVIATION_MAX {
+        made(kind, CheckResult::Passed, deviation, DEVIATION_MAX, evidence)
+    } else {
+        let detail = format!(
+            "{evidence}: the generator lost time between a reply and the next message, or was held up itself; give it a CPU of its own (cpus) or more shards"
+        );
+        made(kind, CheckResult::Failed, deviation, DEVIATION_MAX, detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOSED: Pacing = Pacing::Closed { outstanding: 2 };
+
+    fn steady(by_law: f64, replies: u64) -> SteadyWindow {
+        SteadyWindow {
+            outstanding_by_law: by_law,
+            outstanding_by_construction: 100.0,
+            replies,
+            ..SteadyWindow::default()
+        }
+    }
+
+    #[test]
+    fn five_percent_either_way_is_the_bound() {
+        for (by_law, expected) in [
+            (95.1, CheckResult::Passed),
+            (104.9, CheckResult::Passed),
+            (94.9, CheckResult::Failed),
+            (105.1, CheckResult::Failed),
+            (f64::NAN, CheckResult::Failed),
+        ] {
+            assert_eq!(check(&CLOSED, Some(&steady(by_law, 100))).result, expected, "{by_law}");
+        }
+    }
+
+    #[test]
+    fn it_is_not_made_where_it_means_nothing() {
+        let lockstep = Pacing::Lockstep { group: 10 };
+        for check in [
+            check(&lockstep, Some(&steady(1.0, 1_000))),
+            check(&CLOSED, None),
+            check(&CLOSED, Some(&steady(1.0, 99))),
+        ] {
+            assert_eq!(check.result, CheckResult::NotApplicable, "{}", check.detail);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Open loop: the generator kept its own schedule, so that the latency is the server's and not its own.
+
+use throng_record::{Check, CheckKind, CheckResult, Histogram, Pacing};
+
+use super::{made, not_applicable};
+
+/// Spinning for the last microseconds errs by less than 10 µs on a quiet core.
+const SPINNING_P99_NS_MAX: u64 = 15_000;
+/// Sleeping alone errs by 40 to 75 µs.
+const SLEEPING_P99_NS_MAX: u64 = 100_000;
+
+pub(super) fn check(pacing: &Pacing, error: Option<&Histogram>) -> Check {
+    let kind = CheckKind::SchedulingError;
+    let &Pacing::Open { spin, .. } = pacing else {
+        return not_applicable(kind, "only an open loop has a schedule");
+    };
+    let Some(error) = error.filter(|error| error.count > 0) else {
+        return not_applicable(kind, "nothing was sent by the schedule");
+    };
+    let (bound_ns, how) = if spin {
+        (SPINNING_P99_NS_MAX, "spinning")
+    } else {
+        (SLEEPING_P99_NS_MAX, "sleeping")
+    };
+    let microseconds = |ns: u64| ns as f64 / 1e3;
+    let evidence = format!(
+        "99 % of the messages were sent within {:.1} µs of when they could be ({how}: at most {:.0} µs)",
+        microseconds(error.p99_ns),
+        microseconds(bound_ns)
+    );
+    let (measured, bound) = (error.p99_ns as f64, bound_ns as f64);
+    if error.p99_ns <= bound_ns {
+        made(kind, CheckResult::Passed, measured, bound, evidence)
+    } else {
+        let remedy = if spin {
+            "give it a CPU of its own (cpus), more shards, or a lower rate"
+        } else {
+            "let it spin (leave --no-spin out), or give it a CPU of its own (cpus)"
+        };
+        let detail = format!(
+            "{evidence}: the generator was late, and latencies include its own lateness; {remedy}"
+        );
+        made(kind, CheckResult::Qualified, measured, bound, detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::Arrivals;
+
+    use super::*;
+
+    fn open(spin: bool) -> Pacing {
+        Pacing::Open {
+            rate_per_second: 1_000.0,
+            arrivals: Arrivals::Exponential,
+            outstanding: 1,
+            spin,
+        }
+    }
+
+    fn error(p99_ns: u64) -> Histogram {
+        Histogram {
+            count: 1_000,
+            p99_ns,
+            ..Histogram::default()
+        }
+    }
+
+    #[test]
+    fn spinning_and_sleeping_have_their_own_bounds() {
+        for (spin, p99_ns, expected) in [
+            (true, 15_000, CheckResult::Passed),
+            (true, 15_001, CheckResult::Qualified),
+            (false, 100_000, CheckResult::Passed),
+            (false, 100_001, CheckResult::Qualified),
+        ] {
+            assert_eq!(check(&open(spin), Some(&error(p99_ns))).result, expected, "{p99_ns}");
+        }
+    }
+
+    #[test]
+    fn without_a_schedule_there_is_no_error_of_it() {
+        let closed = Pacing::Closed { outstanding: 1 };
+        assert_eq!(check(&closed, Some(&error(1))).result, CheckResult::NotApplicable);
+        assert_eq!(check(&open(true), None).result, CheckResult::NotApplicable);
+        assert_eq!(check(&open(true), Some(&Histogram::default())).result, CheckResult::NotApplicable);
+    }
+}

@@ -1,0 +1,81 @@
+//! Which side bounded the throughput.
+
+use throng_record::{Limit, Pacing};
+
+/// A server at this share of its cores is busy.
+pub(crate) const SERVER_BUSY: f64 = 0.90;
+/// A generator at this share of its cores has nothing to spare.
+pub(crate) const GENERATOR_BUSY: f64 = 0.98;
+/// An open loop that got this share of its rate answered was bounded by the rate.
+const RATE_KEPT: f64 = 0.95;
+
+/// How busy the two sides were: CPU time ÷ (window × cores that the side can use at once).
+///
+/// A side cannot use more cores than it has threads: a single-threaded server that is busy all the time is at its limit,
+/// however many CPUs it was given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Busy {
+    /// Absent where the server's CPU time is not visible from here.
+    pub(crate) server: Option<f64>,
+    /// Absent where the generator could not be observed.
+    pub(crate) generator: Option<f64>,
+}
+
+/// The limit, as [`Limit`] defines it. A spinning pacer is always busy, so an open loop is judged by its rate first.
+pub(crate) fn limit(pacing: &Pacing, replies_per_second: f64, busy: Busy) -> Limit {
+    if let Pacing::Open { rate_per_second, .. } = pacing
+        && replies_per_second >= RATE_KEPT * rate_per_second
+    {
+        return Limit::Rate;
+    }
+    let (Some(server), Some(generator)) = (busy.server, busy.generator) else {
+        return Limit::Unknown;
+    };
+    match (server >= SERVER_BUSY, generator >= GENERATOR_BUSY) {
+        (true, true) => Limit::Both,
+        (true, false) => Limit::Server,
+        (false, true) => Limit::Generator,
+        (false, false) => Limit::Waiting,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::Arrivals;
+
+    use super::*;
+
+    const CLOSED: Pacing = Pacing::Closed { outstanding: 1 };
+
+    #[test]
+    fn the_busy_side_is_the_limit() {
+        for (server, generator, expected) in [
+            (0.95, 0.50, Limit::Server),
+            (0.89, 0.99, Limit::Generator),
+            (0.90, 0.98, Limit::Both),
+            (0.89, 0.97, Limit::Waiting),
+        ] {
+            let busy = Busy { server: Some(server), generator: Some(generator) };
+            assert_eq!(limit(&CLOSED, 1.0, busy), expected, "{server} {generator}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_cannot_be_seen_leaves_it_open() {
+        let busy = Busy { server: None, generator: Some(1.0) };
+        assert_eq!(limit(&CLOSED, 1.0, busy), Limit::Unknown);
+    }
+
+    #[test]
+    fn a_rate_that_is_kept_is_the_limit_and_one_that_is_missed_is_not() {
+        let open = Pacing::Open {
+            rate_per_second: 1_000.0,
+            arrivals: Arrivals::Constant,
+            outstanding: 1,
+            spin: true,
+        };
+        let busy = Busy { server: Some(0.95), generator: Some(0.6) };
+        assert_eq!(limit(&open, 990.0, busy), Limit::Rate);
+        assert_eq!(limit(&open, 700.0, busy), Limit::Server);
+    }
+}

@@ -1,0 +1,109 @@
+//! The order of trials: interleaved and shuffled, so that a slow stretch of the machine falls on all alike.
+//!
+//! Each repeat is one pass over every cell (target × connections), shuffled anew: repeat i of one target is near repeat i
+//! of another in time, which is what makes their ratio worth more than two numbers. The generator of random numbers is
+//! our own (`SplitMix64`: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), since the order of a
+//! recorded seed must not change with a library's version.
+
+use throng_record::Plan;
+
+/// One trial to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cell {
+    /// Index into the plan's targets.
+    pub(crate) target: u32,
+    /// Connections.
+    pub(crate) connections: u32,
+    /// Which repeat, from 0.
+    pub(crate) repeat: u32,
+}
+
+/// How many trials a plan has; `u32::MAX` stands for more.
+pub(crate) fn trials(plan: &Plan) -> u32 {
+    (plan.targets.len() as u32)
+        .saturating_mul(plan.connections.len() as u32)
+        .saturating_mul(plan.repeats)
+}
+
+/// The trials in their order. Passes are shuffled as they come, so that a million repeats cost nothing in advance.
+pub(crate) fn order(plan: &Plan) -> impl Iterator<Item = Cell> {
+    let mut random = SplitMix64(plan.seed);
+    let targets = 0..plan.targets.len() as u32;
+    let cells: Vec<(u32, u32)> = targets
+        .flat_map(|target| plan.connections.iter().map(move |&count| (target, count)))
+        .collect();
+    (0..plan.repeats).flat_map(move |repeat| {
+        let mut pass = cells.clone();
+        random.shuffle(&mut pass);
+        pass.into_iter().map(move |(target, connections)| Cell {
+            target,
+            connections,
+            repeat,
+        })
+    })
+}
+
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Fisher and Yates; the bias of the remainder is below 2⁻⁵⁰ for any plan.
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = (self.next() % (last as u64 + 1)) as usize;
+            items.swap(last, other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::plan::{PlanDraft, resolve, test_environment};
+
+    fn plan(seed: u64) -> Plan {
+        let text = format!(
+            "targets = ['poll', 'epoll-edge', 'io-uring']\nconnections = [10, 100]\nrepeats = 5\nseed = {seed}"
+        );
+        let draft = PlanDraft::parse(&text, "test").expect("a plan");
+        resolve(draft, &test_environment(2)).expect("resolves").plan
+    }
+
+    #[test]
+    fn each_repeat_is_one_pass_over_every_cell() {
+        let order: Vec<Cell> = order(&plan(7)).collect();
+        assert_eq!(order.len() as u32, trials(&plan(7)));
+        for (repeat, pass) in order.chunks(6).enumerate() {
+            assert!(pass.iter().all(|cell| cell.repeat == repeat as u32));
+            let cells: BTreeSet<_> = pass.iter().map(|cell| (cell.target, cell.connections)).collect();
+            assert_eq!(cells.len(), 6);
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_the_order() {
+        let of_seed = |seed| order(&plan(seed)).collect::<Vec<_>>();
+        assert_eq!(of_seed(1), of_seed(1));
+        assert_ne!(of_seed(1), of_seed(2));
+        let passes: BTreeSet<_> = of_seed(1)
+            .chunks(6)
+            .map(|pass| pass.iter().map(|cell| (cell.target, cell.connections)).collect::<Vec<_>>())
+            .collect();
+        assert!(passes.len() > 1, "passes are shuffled anew");
+    }
+
+    #[test]
+    fn the_generator_is_the_published_one() {
+        let mut random = SplitMix64(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.next()).collect();
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+}

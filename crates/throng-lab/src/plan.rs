@@ -1,0 +1,41 @@
+//! Plans: what a plan file and the command line ask for, turned into a plan with nothing left open.
+//!
+//! A [`PlanDraft`] holds what was mentioned, in the words of the flags; drafts are laid over one another; [`resolve`]
+//! fills in the defaults and refuses whatever cannot be carried out, all in one place, before anything is started. The
+//! resolved [`throng_record::Plan`] is what runs and what stands in the record.
+
+mod draft;
+mod environment;
+mod error;
+mod escape;
+mod file;
+mod overlay;
+mod resolve;
+pub mod value;
+
+pub use draft::PlanDraft;
+pub use environment::Environment;
+pub use error::PlanError;
+pub use file::PlanFileError;
+pub use resolve::{Resolved, resolve};
+
+use std::time::Duration;
+
+/// A length of time as the record holds it.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+pub(crate) fn test_environment(cpus: u32) -> Environment {
+    Environment {
+        cpus_allowed: (0..cpus).collect(),
+        io_uring_obstacle: None,
+        models: ["thread-per-connection", "poll", "epoll-edge", "io-uring"]
+            .map(str::to_owned)
+            .to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Who exchanges it: addresses, CPUs, shards, back end, time limits.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use throng_record::plan::ListenFamily;
+use throng_record::{Backend, SourceAddresses, TargetKind, TargetRecord};
+use throng_sys::address::Address;
+use throng_sys::affinity::CpuList;
+
+use crate::plan::value::{Addresses, BackendChoice, CpuChoice};
+use crate::plan::{Environment, PlanDraft, PlanError, nanoseconds};
+
+/// Connect, reply and ready timeout where none is asked for.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The CPUs of each side; empty: any.
+pub(super) struct Cpus {
+    pub(super) server: Vec<u32>,
+    pub(super) generator: Vec<u32>,
+}
+
+pub(super) struct Timeouts {
+    pub(super) connect_ns: u64,
+    pub(super) reply_ns: u64,
+    pub(super) ready_ns: u64,
+}
+
+pub(super) fn backend(draft: &PlanDraft, environment: &Environment) -> Result<Backend, PlanError> {
+    match (draft.backend.unwrap_or(BackendChoice::Auto), &environment.io_uring_obstacle) {
+        (BackendChoice::Epoll, _) | (BackendChoice::Auto, Some(_)) => Ok(Backend::Epoll),
+        (BackendChoice::Auto | BackendChoice::IoUring, None) => Ok(Backend::IoUring),
+        (BackendChoice::IoUring, Some(obstacle)) => Err(PlanError::IoUring(obstacle.clone())),
+    }
+}
+
+/// Explicit choices are checked; by default the server gets the first half of the allowed CPUs and the generator the rest,
+/// and on a single CPU neither is pinned. Where nothing is launched there is no server to make room for.
+pub(super) fn cpus(
+    draft: &PlanDraft,
+    environment: &Environment,
+    targets: &[TargetRecord],
+    notes: &mut Vec<String>,
+) -> Result<Cpus, PlanError> {
+    let allowed = &environment.cpus_allowed;
+    match &draft.cpus {
+        Some(CpuChoice::Any) => Ok(Cpus { server: vec![], generator: vec![] }),
+        Some(CpuChoice::Pinned { server, generator }) => {
+            let server = explicit("server", server.as_deref(), allowed)?;
+            let generator = explicit("generator", generator.as_deref(), allowed)?;
+            let rest = |taken: &[u32]| -> Vec<u32> {
+                allowed.iter().copied().filter(|cpu| !taken.contains(cpu)).collect()
+            };
+            let server = server.unwrap_or_else(|| generator.as_deref().map_or(vec![], rest));
+            let generator = generator.unwrap_or_else(|| rest(&server));
+            if server.iter().any(|cpu| generator.contains(cpu)) {
+                notes.push(format!(
+                    "server and generator share CPUs ({} and {}): each takes time from the other",
+                    CpuList::from(server.clone()),
+                    CpuList::from(generator.clone())
+                ));
+            }
+            Ok(Cpus { server, generator })
+        }
+        None if targets.iter().all(|target| target.kind == TargetKind::Running) => {
+            Ok(Cpus { server: vec![], generator: vec![] })
+        }
+        None if allowed.len() < 2 => {
+            notes.push(
+                "only one CPU may be used here: server and generator take turns on it, and the figures are of both".to_owned(),
+            );
+            Ok(Cpus { server: vec![], generator: vec![] })
+        }
+        None => {
+            let (server, generator) = allowed.split_at(allowed.len() / 2);
+            Ok(Cpus { server: server.to_vec(), generator: generator.to_vec() })
+        }
+    }
+}
+
+fn explicit(
+    side: &'static str,
+    cpus: Option<&[u32]>,
+    allowed: &[u32],
+) -> Result<Option<Vec<u32>>, PlanError> {
+    let Some(cpus) = cpus else { return Ok(None) };
+    match cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+        Some(&cpu) => Err(PlanError::CpuNotThere {
+            side,
+            cpu,
+            allowed: CpuList::from(allowed.to_vec()).to_string(),
+        }),
+        None => Ok(Some(CpuList::from(cpus.to_vec()).cpus)),
+    }
+}
+
+/// By default one for each CPU of the generator, 1 where it is not pinned, and never more than connections.
+pub(super) fn shards(
+    draft: &PlanDraft,
+    connections: &[u32],
+    generator_cpus: &[u32],
+) -> Result<u32, PlanError> {
+    let connections = connections.iter().copied().min().unwrap_or(1);
+    match draft.shards {
+        Some(0) => Err(PlanError::Zero {
+            key: "shards",
+            why: "nobody would send",
+            example: "1",
+        }),
+        Some(shards) if shards > connections => {
+            Err(PlanError::MoreShardsThanConnections { shards, connections })
+        }
+        Some(shards) => Ok(shards),
+        None => Ok((generator_cpus.len().max(1) as u32).min(connections)),
+    }
+}
+
+pub(super) fn source(
+    draft: &PlanDraft,
+    targets: &[TargetRecord],
+    family: ListenFamily,
+) -> Result<SourceAddresses, PlanError> {
+    let Some(list) = draft.source.as_ref() else {
+        return Ok(match draft.addresses {
+            Some(Addresses::Kernel) => SourceAddresses::Kernel,
+            Some(Addresses::Spread) | None => SourceAddresses::Spread,
+        });
+    };
+    if draft.addresses.is_some() {
+        return Err(PlanError::Conflict {
+            key: "source",
+            other: "addresses",
+            why: "both say where connections come from",
+        });
+    }
+    if list.is_empty() {
+        return Err(PlanError::Text {
+            key: "source",
+            text: "[]".to_owned(),
+            why: "no address to connect from; name at least one, or leave it out".to_owned(),
+        });
+    }
+    for target in targets {
+        let is_ipv4 = target_is_ipv4(target, family).ok_or_else(|| PlanError::SourceWithUnix {
+            target: target.name.clone(),
+        })?;
+        if let Some(&source_address) = list.iter().find(|source: &&IpAddr| source.is_ipv4() != is_ipv4) {
+            return Err(PlanError::SourceFamily {
+                source_address,
+                target: target.name.clone(),
+            });
+        }
+    }
+    Ok(SourceAddresses::List(list.clone()))
+}
+
+/// `None` for a Unix socket.
+fn target_is_ipv4(target: &TargetRecord, family: ListenFamily) -> Option<bool> {
+    let running = target.address.as_ref().and_then(|address| address.parse::<Address>().ok());
+    match (running, family) {
+        (Some(Address::Tcp(address)), _) => Some(address.is_ipv4()),
+        (Some(Address::Unix(_)), _) | (None, ListenFamily::Unix) => None,
+        (None, ListenFamily::Ipv4) => Some(true),
+        (None, ListenFamily::Ipv6) => Some(false),
+    }
+}
+
+pub(super) fn timeouts(draft: &PlanDraft) -> Result<Timeouts, PlanError> {
+    let timeout = |key, duration: Option<Duration>| match duration.unwrap_or(TIMEOUT) {
+        Duration::ZERO => Err(PlanError::Zero {
+            key,
+            why: "it would be over before it began",
+            example: "\"10s\"",
+        }),
+        duration => Ok(nanoseconds(duration)),
+    };
+    Ok(Timeouts {
+        connect_ns: timeout("connect-timeout", draft.connect_timeout)?,
+        reply_ns: timeout("timeout", draft.timeout)?,
+        ready_ns: timeout("ready-timeout", draft.ready_timeout)?,
+    })
+}

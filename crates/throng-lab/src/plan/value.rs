@@ -1,0 +1,190 @@
+//! The forms of single values: `2s`, `1000 messages`, `0:1`. The same functions read a plan file's values and a flag's.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, de::value::Error as WordError};
+use throng_record::Amount;
+use throng_sys::affinity::CpuList;
+
+/// Which kernel interface the generator uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackendChoice {
+    /// `io-uring` where the kernel allows it, else `epoll`.
+    Auto,
+    /// Edge-triggered epoll.
+    Epoll,
+    /// `io_uring`.
+    IoUring,
+}
+
+/// Which local addresses connections come from, where none are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Addresses {
+    /// Spread over 127.0.0.0/8 on IPv4 loopback.
+    Spread,
+    /// The kernel's own choice.
+    Kernel,
+}
+
+/// The CPUs of the two sides. Written `any`, or `SERVER:GENERATOR` as in `0:1` and `0-3:4-7`; in a plan file also as a
+/// table `[cpus]` with `server` and `generator`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CpuChoice {
+    /// Wherever the kernel puts them.
+    Any,
+    /// Pinned; a side that is `None` gets the CPUs that the other leaves.
+    Pinned {
+        /// CPUs of launched servers.
+        server: Option<Vec<u32>>,
+        /// CPUs of the generator.
+        generator: Option<Vec<u32>>,
+    },
+}
+
+/// A word of a closed vocabulary (`io-uring`, `exponential`, `ipv6`), read as a plan file reads it.
+///
+/// # Errors
+/// Names the words there are.
+pub fn word<'text, T: Deserialize<'text>>(text: &'text str) -> Result<T, String> {
+    let word: StrDeserializer<'text, WordError> = de::IntoDeserializer::into_deserializer(text);
+    T::deserialize(word).map_err(|error| error.to_string())
+}
+
+/// A length of time: `2s`, `300ms`, `1m 30s`.
+///
+/// # Errors
+/// Says how a length of time is written.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|error| {
+        format!("`{text}` is no length of time ({error}); write for example 2s, 300ms or 1m 30s")
+    })
+}
+
+/// A length of time or a number of messages: `300ms`, `1000 messages`.
+///
+/// # Errors
+/// Says how either is written.
+pub fn amount(text: &str) -> Result<Amount, String> {
+    let count = text
+        .strip_suffix("messages")
+        .or_else(|| text.strip_suffix("message"));
+    if let Some(count) = count {
+        let digits: String = count.chars().filter(|letter| *letter != '_').collect();
+        return digits.trim().parse().map(Amount::Messages).map_err(|_| {
+            format!("`{text}` is no number of messages; write for example 1000 messages")
+        });
+    }
+    let duration = duration(text).map_err(|error| format!("{error}, or 1000 messages"))?;
+    Ok(Amount::DurationNs(super::nanoseconds(duration)))
+}
+
+impl FromStr for CpuChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "any" {
+            return Ok(Self::Any);
+        }
+        let (server, generator) = text.split_once(':').ok_or_else(|| {
+            format!("`{text}` names no two sides; write SERVER:GENERATOR, for example 0:1, or any")
+        })?;
+        Ok(Self::Pinned {
+            server: cpus_of_side(server)?,
+            generator: cpus_of_side(generator)?,
+        })
+    }
+}
+
+fn cpus_of_side(text: &str) -> Result<Option<Vec<u32>>, String> {
+    let list = CpuList::parse(text).map_err(|error| error.to_string())?;
+    Ok((!list.cpus.is_empty()).then_some(list.cpus))
+}
+
+impl<'de> Deserialize<'de> for CpuChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        #[derive(Default)]
+        struct Sides {
+            server: Option<String>,
+            generator: Option<String>,
+        }
+        struct Choice;
+        impl<'de> Visitor<'de> for Choice {
+            type Value = CpuChoice;
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(
+                    "\"any\", \"SERVER:GENERATOR\" or a table with `server` and `generator`",
+                )
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<CpuChoice, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<CpuChoice, A::Error> {
+                let sides = Sides::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                let side = |text: Option<String>| cpus_of_side(&text.unwrap_or_default());
+                Ok(CpuChoice::Pinned {
+                    server: side(sides.server).map_err(de::Error::custom)?,
+                    generator: side(sides.generator).map_err(de::Error::custom)?,
+                })
+            }
+        }
+        deserializer.deserialize_any(Choice)
+    }
+}
+
+/// For serde: a text read by [`duration`].
+pub(crate) fn optional_duration<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    duration(&text).map(Some).map_err(de::Error::custom)
+}
+
+/// For serde: a text read by [`amount`].
+pub(crate) fn optional_amount<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Amount>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    amount(&text).map(Some).map_err(de::Error::custom)
+}
+
+/// For serde: one value, or a list of them.
+pub(crate) fn one_or_many<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct OneOrMany<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+        type Value = Vec<T>;
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("one value or a list of them")
+        }
+        fn visit_i64<E: de::Error>(self, value: i64) -> Result<Vec<T>, E> {
+            let value: de::value::I64Deserializer<E> = de::IntoDeserializer::into_deserializer(value);
+            Ok(vec![T::deserialize(value)?])
+        }
+        fn visit_str<E: de::Error>(self, value: &str) -> Result<Vec<T>, E> {
+            let value: StrDeserializer<'_, E> = de::IntoDeserializer::into_deserializer(value);
+            Ok(vec![T::deserialize(value)?])
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Vec<T>, A::Error> {
+            let mut all = Vec::new();
+            while let Some(value) = values.next_element()? {
+                all.push(value);
+            }
+            Ok(all)
+        }
+    }
+    deserializer
+        .deserialize_any(OneOrMany(PhantomData))
+        .map(Some)
+}

@@ -1,0 +1,49 @@
+//! The plans that are built into the program.
+
+/// A plan that comes with throng.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuiltInPlan {
+    /// As given to `throng run`.
+    pub name: &'static str,
+    /// The file, TOML.
+    pub text: &'static str,
+}
+
+/// All of them; the first is the default.
+pub const BUILT_IN: &[BuiltInPlan] = &[BuiltInPlan {
+    name: "tour",
+    text: include_str!("../../../plans/tour.toml"),
+}];
+
+/// The built-in plan of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static BuiltInPlan> {
+    BUILT_IN.iter().find(|plan| plan.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{PlanDraft, resolve, test_environment};
+
+    #[test]
+    fn every_built_in_plan_resolves_and_bears_its_name() {
+        for plan in BUILT_IN {
+            let draft = PlanDraft::parse(plan.text, plan.name).expect(plan.name);
+            for draft in [draft.clone(), draft.shortened()] {
+                let resolved = resolve(draft, &test_environment(2)).expect(plan.name);
+                assert_eq!(resolved.plan.name, plan.name);
+            }
+            assert_eq!(find(plan.name), Some(plan));
+        }
+    }
+
+    #[test]
+    fn the_tour_takes_less_than_ninety_seconds_on_two_cores() {
+        let draft = PlanDraft::parse(BUILT_IN[0].text, "tour").expect("parses");
+        let plan = resolve(draft, &test_environment(2)).expect("resolves").plan;
+        let estimate = crate::estimate(&plan);
+        assert!(estimate.as_secs() < 90, "{estimate:?}");
+        assert_eq!(plan.repeats, 6);
+    }
+}

@@ -1,0 +1,180 @@
+//! Targets: which server is measured, as a person names it.
+//!
+//! A built-in model by its name, a running server by its address, a command of the user's by its command line. The list of
+//! models is a parameter: the lab launches servers, it does not contain them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{self, Deserializer, Visitor};
+use serde::Deserialize;
+use throng_record::plan::ListenFamily;
+use throng_record::{TargetKind, TargetRecord};
+use throng_sys::address::Address;
+
+use crate::plan::PlanError;
+use crate::suggest::{nearest, or_list};
+
+/// A target as written. In a plan file a text is a model or an address, and a table `{ command = "…", name = "…" }` is a
+/// command; on the command line TARGET is a text and `--command` a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetDraft {
+    /// A model's name, `tcp://HOST:PORT` or `unix:PATH`.
+    Text(String),
+    /// A command line with `{port}`, `{address}` or `{path}` where the server is told where to listen.
+    Command {
+        /// The command line, split as a POSIX shell splits words; no shell runs it.
+        command: String,
+        /// The row's name in reports; the command line where absent.
+        name: Option<String>,
+    },
+}
+
+impl TargetDraft {
+    /// A command of the user's.
+    #[must_use]
+    pub fn command(command: impl Into<String>) -> Self {
+        Self::Command {
+            command: command.into(),
+            name: None,
+        }
+    }
+
+    /// The target as it stands in the record.
+    ///
+    /// # Errors
+    /// [`PlanError`] for an unknown model, a text that is no address, a command that cannot be told where to listen.
+    pub fn resolve(
+        &self,
+        models: &[String],
+        family: ListenFamily,
+    ) -> Result<TargetRecord, PlanError> {
+        match self {
+            Self::Text(text) => resolve_text(text, models),
+            Self::Command { command, name } => resolve_command(command, name.as_deref(), family),
+        }
+    }
+}
+
+impl From<&str> for TargetDraft {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl FromStr for TargetDraft {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(text.into())
+    }
+}
+
+fn resolve_text(text: &str, models: &[String]) -> Result<TargetRecord, PlanError> {
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return Err(PlanError::HttpTarget(text.to_owned()));
+    }
+    if text.starts_with("tcp://") || text.starts_with("unix:") {
+        return resolve_running(text);
+    }
+    if models.iter().any(|model| model == text) {
+        return Ok(TargetRecord {
+            name: text.to_owned(),
+            kind: TargetKind::BuiltIn,
+            model: Some(text.to_owned()),
+            command: None,
+            address: None,
+        });
+    }
+    if text.contains(char::is_whitespace) || text.contains('{') {
+        return Err(PlanError::CommandAsTarget(text.to_owned()));
+    }
+    if text.contains(':') {
+        return Err(PlanError::AddressWithoutScheme(text.to_owned()));
+    }
+    Err(PlanError::UnknownModel {
+        model: text.to_owned(),
+        nearest: nearest(text, models.iter().map(String::as_str))
+            .map_or_else(|| ".".to_owned(), |model| format!("; did you mean `{model}`?")),
+        known: or_list(models),
+    })
+}
+
+fn resolve_running(text: &str) -> Result<TargetRecord, PlanError> {
+    let address: Address = text.parse().map_err(|error| PlanError::Address {
+        text: text.to_owned(),
+        error,
+    })?;
+    if matches!(&address, Address::Tcp(tcp) if tcp.port() == 0) {
+        return Err(PlanError::PortZero(text.to_owned()));
+    }
+    Ok(TargetRecord {
+        name: text.to_owned(),
+        kind: TargetKind::Running,
+        model: None,
+        command: None,
+        address: Some(address.connectable().to_string()),
+    })
+}
+
+fn resolve_command(
+    command: &str,
+    name: Option<&str>,
+    family: ListenFamily,
+) -> Result<TargetRecord, PlanError> {
+    let words = shlex::split(command).ok_or_else(|| PlanError::CommandQuoting {
+        command: command.to_owned(),
+    })?;
+    if words.is_empty() {
+        return Err(PlanError::CommandEmpty);
+    }
+    let (placeholder, family_name) = match family {
+        ListenFamily::Unix => ("{path}", "unix"),
+        ListenFamily::Ipv4 => ("{port}", "ipv4"),
+        ListenFamily::Ipv6 => ("{port}", "ipv6"),
+    };
+    if !command.contains(placeholder) && !command.contains("{address}") {
+        return Err(PlanError::CommandWithoutPlaceholder {
+            command: command.to_owned(),
+            placeholder,
+            family_name,
+        });
+    }
+    Ok(TargetRecord {
+        name: name.unwrap_or(command).to_owned(),
+        kind: TargetKind::Command,
+        model: None,
+        command: Some(command.to_owned()),
+        address: None,
+    })
+}
+
+impl<'de> Deserialize<'de> for TargetDraft {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Command {
+            command: String,
+            name: Option<String>,
+        }
+        struct Target;
+        impl<'de> Visitor<'de> for Target {
+            type Value = TargetDraft;
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a model, an address, or a table { command = \"…\" }")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<TargetDraft, E> {
+                Ok(text.into())
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TargetDraft, A::Error> {
+                let Command { command, name } =
+                    Command::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(TargetDraft::Command { command, name })
+            }
+        }
+        deserializer.deserialize_any(Target)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The seam between the generator's loop and the kernel: connection operations, not readiness, because one back end
+//! signals readiness and the other completion.
+//!
+//! Events are pulled one by one, so that the loop may send between two of them. A slot is a connection's index within its
+//! shard; it is never used for a second connection.
+
+pub(crate) mod epoll;
+pub(crate) mod io_uring;
+
+use std::io;
+use std::net::IpAddr;
+use std::ops::Range;
+
+use throng_sys::address::Address;
+
+/// What happened to one connection.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) slot: u32,
+    pub(crate) what: What,
+}
+
+/// The kinds of event.
+#[derive(Debug)]
+pub(crate) enum What {
+    /// A connect that was under way is done.
+    Connected,
+    /// So many bytes came: read them with [`Backend::received`] before the next event is asked for.
+    Received(usize),
+    /// The peer has ended its output.
+    EndOfInput,
+    /// The connect, or the connection, failed.
+    Failed(io::Error),
+}
+
+/// How a connect began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Began {
+    /// Established at once.
+    Connected,
+    /// An event will tell.
+    UnderWay,
+    /// A Unix listener's queue is full, and no event will tell when it is not: try again.
+    QueueFull,
+}
+
+/// Moves the bytes of the connections of one shard.
+pub(crate) trait Backend {
+    /// Begins to connect.
+    fn connect(
+        &mut self,
+        slot: u32,
+        address: &Address,
+        source: Option<IpAddr>,
+        nodelay: bool,
+    ) -> io::Result<Began>;
+
+    /// Sends a range of the shared messages, whole and after all that was sent before; a failure comes as an event or here.
+    fn send(&mut self, slot: u32, message: Range<usize>) -> io::Result<()>;
+
+    /// Waits for events, at most `timeout_ns` (0: only looks).
+    fn wait(&mut self, timeout_ns: u64) -> io::Result<()>;
+
+    /// The next event that is there.
+    fn next_event(&mut self) -> Option<Event>;
+
+    /// The bytes of the last [`What::Received`].
+    fn received(&self) -> &[u8];
+
+    /// Ends our output after all that was sent.
+    fn end_output(&mut self, slot: u32) -> io::Result<()>;
+
+    /// Closes; no further event of this slot comes.
+    fn close(&mut self, slot: u32);
+}

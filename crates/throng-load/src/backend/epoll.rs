@@ -1,0 +1,259 @@
+//! Edge-triggered epoll: readiness, then non-blocking reads and writes.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::IpAddr;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use throng_sys::address::Address;
+use throng_sys::epoll::{self, Epoll, Interest};
+use throng_sys::socket::{self, Connecting};
+
+use super::{Began, Event, What};
+
+/// Events per wait.
+const BATCH: usize = 256;
+/// Bytes per read: a whole reply of most protocols, a slice of the largest.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The readiness back end.
+pub(crate) struct EpollBackend {
+    epoll: Epoll,
+    slots: Vec<Slot>,
+    shared: Arc<[u8]>,
+    buffer: Box<[u8]>,
+    received: usize,
+    /// Next event of the batch.
+    position: usize,
+    /// The connection that is being read, until it has nothing more.
+    reading: Option<epoll::Event>,
+}
+
+#[derive(Default)]
+struct Slot {
+    socket: Option<OwnedFd>,
+    /// What did not fit into the send buffer; kept when empty, so that it is allocated once.
+    #[expect(
+        clippy::box_collection,
+        reason = "8 bytes in an idle connection instead of 32"
+    )]
+    unsent: Option<Box<VecDeque<Range<usize>>>>,
+    connecting: bool,
+}
+
+impl EpollBackend {
+    pub(crate) fn new(slots: usize, shared: Arc<[u8]>) -> io::Result<Self> {
+        Ok(Self {
+            epoll: Epoll::new(BATCH)?,
+            slots: (0..slots).map(|_| Slot::default()).collect(),
+            shared,
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            received: 0,
+            position: 0,
+            reading: None,
+        })
+    }
+
+    fn next_ready(&mut self) -> Option<epoll::Event> {
+        if self.reading.is_none() {
+            self.reading = self.epoll.event(self.position);
+            self.position += 1;
+        }
+        self.reading
+    }
+
+    /// The end of a connect that was under way.
+    fn finish_connect(&mut self, event: epoll::Event) -> Option<What> {
+        let slot = &mut self.slots[event.token as usize];
+        if !event
+            .ready
+            .intersects(Interest::OUT | Interest::ERR | Interest::HUP)
+        {
+            self.reading = None;
+            return None;
+        }
+        slot.connecting = false;
+        let socket = slot.socket.as_ref()?;
+        match socket::connect_result(socket) {
+            // Input may have come with the connection: the event is looked at once more.
+            Ok(()) => Some(What::Connected),
+            Err(error) => {
+                self.reading = None;
+                Some(What::Failed(error))
+            }
+        }
+    }
+
+    /// Sends what had not fitted.
+    fn flush(&mut self, slot: usize) -> io::Result<()> {
+        let Slot {
+            socket: Some(socket),
+            unsent: Some(unsent),
+            ..
+        } = &mut self.slots[slot]
+        else {
+            return Ok(());
+        };
+        while let Some(message) = unsent.front_mut() {
+            match socket::send(&*socket, &self.shared[message.clone()]) {
+                Ok(sent) if sent < message.len() => message.start += sent,
+                Ok(_) => {
+                    unsent.pop_front();
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// One read; `None` where nothing is left and the next event is to be looked at.
+    fn read(&mut self, event: epoll::Event) -> Option<What> {
+        let Some(socket) = &self.slots[event.token as usize].socket else {
+            self.reading = None;
+            return None;
+        };
+        match socket::receive(socket, &mut self.buffer) {
+            Ok(0) => {
+                self.reading = None;
+                Some(What::EndOfInput)
+            }
+            Ok(received) => {
+                self.received = received;
+                // A short read emptied a stream socket: what comes later is another edge. Only the end of input, whose
+                // edge may be this one, is still to be read.
+                if received < BUFFER_BYTES
+                    && !event
+                        .ready
+                        .intersects(Interest::RDHUP | Interest::HUP | Interest::ERR)
+                {
+                    self.reading = None;
+                }
+                Some(What::Received(received))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.reading = None;
+                None
+            }
+            Err(error) => {
+                self.reading = None;
+                Some(What::Failed(error))
+            }
+        }
+    }
+}
+
+impl super::Backend for EpollBackend {
+    fn connect(
+        &mut self,
+        slot: u32,
+        address: &Address,
+        source: Option<IpAddr>,
+        nodelay: bool,
+    ) -> io::Result<Began> {
+        let (socket, began) = match socket::start_connect(address, source, nodelay)? {
+            Connecting::Done(socket) => (socket, Began::Connected),
+            Connecting::UnderWay(socket) => (socket, Began::UnderWay),
+            Connecting::QueueFull => return Ok(Began::QueueFull),
+        };
+        self.epoll.add(
+            &socket,
+            u64::from(slot),
+            Interest::IN | Interest::OUT | Interest::RDHUP | Interest::ET,
+        )?;
+        self.slots[slot as usize] = Slot {
+            socket: Some(socket),
+            unsent: None,
+            connecting: began == Began::UnderWay,
+        };
+        Ok(began)
+    }
+
+    #[inline]
+    fn send(&mut self, slot: u32, message: Range<usize>) -> io::Result<()> {
+        let Slot {
+            socket: Some(socket),
+            unsent,
+            ..
+        } = &mut self.slots[slot as usize]
+        else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        let waiting = unsent.as_ref().is_some_and(|unsent| !unsent.is_empty());
+        let sent = if waiting {
+            0
+        } else {
+            match socket::send(socket, &self.shared[message.clone()]) {
+                Ok(sent) => sent,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+                Err(error) => return Err(error),
+            }
+        };
+        if sent < message.len() {
+            unsent
+                .get_or_insert_default()
+                .push_back(message.start + sent..message.end);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
+        self.position = 0;
+        self.epoll.wait(Some(timeout_ns)).map(|_| ())
+    }
+
+    #[inline]
+    fn next_event(&mut self) -> Option<Event> {
+        loop {
+            let event = self.next_ready()?;
+            let slot = event.token as usize;
+            let what = if self.slots[slot].connecting {
+                self.finish_connect(event)
+            } else if event.ready.contains(Interest::OUT)
+                && let Err(error) = self.flush(slot)
+            {
+                self.reading = None;
+                Some(What::Failed(error))
+            } else if event
+                .ready
+                .intersects(Interest::IN | Interest::RDHUP | Interest::ERR | Interest::HUP)
+            {
+                self.read(event)
+            } else {
+                self.reading = None;
+                None
+            };
+            if let Some(what) = what {
+                return Some(Event {
+                    slot: event.token as u32,
+                    what,
+                });
+            }
+        }
+    }
+
+    #[inline]
+    fn received(&self) -> &[u8] {
+        &self.buffer[..self.received]
+    }
+
+    fn end_output(&mut self, slot: u32) -> io::Result<()> {
+        match &self.slots[slot as usize].socket {
+            Some(socket) => socket::end_output(socket),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    fn close(&mut self, slot: u32) {
+        self.slots[slot as usize] = Slot::default();
+        if self
+            .reading
+            .is_some_and(|event| event.token == u64::from(slot))
+        {
+            self.reading = None;
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! A fleet: N connections over shards, worked in phases. Each phase starts every shard, watches, and merges what they
+//! measured: a barrier, a run, a merge.
+
+mod merge;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use throng_record::{
+    ClosePhase, ConnectPhase, ExchangePhase, ExchangeSpec, FleetSpec, Pacing, Protocol, Stop,
+};
+use throng_sys::address::Address;
+use throng_sys::clock::monotonic_ns;
+
+use crate::confidence::Confidence;
+use crate::control::{Interrupt, Orders, Progress, ProgressReading, ShardStage};
+use crate::error::LoadError;
+use crate::messages::Messages;
+use crate::outstanding::OutstandingSampler;
+use crate::shard::{Answer, Answers, Assignment, Phase, run};
+use crate::source::Sources;
+
+/// How often the coordinator looks at the shards. Rarely: it may share a core with one.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How far an exchange is, as told to an [`Observer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Every shard has finished its warm-up.
+    Measuring,
+    /// Work goes on: replies so far, warm-up included.
+    Progress(u64),
+    /// A shard has sent its last message: the window in which all are active is over.
+    Measured,
+}
+
+/// Told of the stages of an exchange while it runs, on the coordinator's thread.
+pub type Observer<'a> = &'a mut dyn FnMut(Stage);
+
+/// Connections at work. Dropping it ends its threads and closes every connection.
+pub struct Fleet {
+    spec: Arc<FleetSpec>,
+    shards: Vec<ShardHandle>,
+    answers: Receiver<(u32, Result<Answer, LoadError>)>,
+    orders: Arc<Orders>,
+    interrupt: Interrupt,
+}
+
+struct ShardHandle {
+    phases: Option<Sender<Phase>>,
+    progress: Arc<Progress>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Fleet {
+    /// Starts the shards of a fleet that will speak `exchange.protocol`. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// [`LoadError`] where the job contradicts itself or a shard cannot be made.
+    pub fn assemble(
+        spec: &FleetSpec,
+        exchange: &ExchangeSpec,
+        interrupt: Interrupt,
+    ) -> Result<Self, LoadError> {
+        validate(spec, exchange)?;
+        let address: Address = spec.address.parse()?;
+        let spec = Arc::new(spec.clone());
+        let messages = Messages::of(&exchange.protocol, exchange.seed);
+        let orders = Arc::new(Orders::default());
+        let alternating = exchange.pacing.outstanding() == 1
+            && matches!(exchange.protocol, Protocol::Echo { .. });
+        let (answer, answers) = channel();
+        let mut fleet = Self {
+            spec: Arc::clone(&spec),
+            shards: Vec::new(),
+            answers,
+            orders: Arc::clone(&orders),
+            interrupt,
+        };
+        let mut first = 0;
+        for shard in 0..spec.shards {
+            let connections =
+                spec.connections / spec.shards + u32::from(shard < spec.connections % spec.shards);
+            let progress = Arc::new(Progress::default());
+            let assignment = Assignment {
+                shard,
+                first,
+                connections,
+                spec: Arc::clone(&spec),
+                address: address.clone(),
+                sources: Sources::of(&spec.source, &address),
+                messages: messages.clone(),
+                strictly_alternating: alternating,
+                progress: Arc::clone(&progress),
+                orders: Arc::clone(&orders),
+                interrupt: fleet.interrupt.clone(),
+            };
+            fleet
+                .shards
+                .push(ShardHandle::start(assignment, progress, answer.clone())?);
+            first += connections;
+        }
+        for answer in fleet.gather()? {
+            debug_assert!(matches!(answer, Answer::Ready));
+        }
+        Ok(fleet)
+    }
+
+    /// Opens every connection.
+    ///
+    /// # Errors
+    /// [`LoadError`] where a shard's event loop fails; failed connects are counted in the record.
+    pub fn connect(&mut self) -> Result<ConnectPhase, LoadError> {
+        self.tell(|| Phase::Connect);
+        let shards = self
+            .gather()?
+            .into_iter()
+            .filter_map(|answer| match answer {
+                Answer::Connected(connect) => Some(*connect),
+                _ => None,
+            });
+        Ok(merge::connects(shards))
+    }
+
+    /// Exchanges messages until the stop condition or the interrupt.
+    ///
+    /// # Errors
+    /// [`LoadError`] where a shard's event loop fails; failed connections are counted in the record.
+    pub fn exchange(
+        &mut self,
+        spec: &ExchangeSpec,
+        observer: Observer<'_>,
+    ) -> Result<ExchangePhase, LoadError> {
+        self.orders.reset();
+        self.shards.iter().for_each(|shard| shard.progress.reset());
+        self.tell(|| Phase::Exchange(Box::new(spec.clone())));
+        let mut watch = Watch::new(spec);
+        let answers = self.gather_watching(&mut |readings, stage| {
+            watch.look(readings, stage, &self.orders, observer);
+        })?;
+        let shards = answers.into_iter().filter_map(|answer| match answer {
+            Answer::Exchanged(exchange) => Some(*exchange),
+            _ => None,
+        });
+        watch.finish(observer);
+        let mut phase = merge::exchanges(shards, spec, self.spec.connections);
+        watch.complete(&mut phase);
+        Ok(phase)
+    }
+
+    /// Ends our output on every connection and awaits the peer's end.
+    ///
+    /// # Errors
+    /// [`LoadError`] where a shard's event loop fails.
+    pub fn close(&mut self) -> Result<ClosePhase, LoadError> {
+        self.tell(|| Phase::Close);
+        let shards = self
+            .gather()?
+            .into_iter()
+            .filter_map(|answer| match answer {
+                Answer::Closed(close) => Some(*close),
+                _ => None,
+            });
+        Ok(merge::closes(shards))
+    }
+
+    fn tell(&self, phase: impl Fn() -> Phase) {
+        for shard in &self.shards {
+            if let Some(phases) = &shard.phases {
+                // A shard that is gone has left its reason, which `gather` finds.
+                let _ = phases.send(phase());
+            }
+        }
+    }
+
+    fn gather(&self) -> Result<Vec<Answer>, LoadError> {
+        self.gather_watching(&mut |_, _| {})
+    }
+
+    /// One answer of each shard; while waiting, `look` is told of the progress and of the stage that all have reached.
+    fn gather_watching(
+        &self,
+        look: &mut dyn FnMut(&[ProgressReading], ShardStage),
+    ) -> Result<Vec<Answer>, LoadError> {
+        let mut stages = vec![ShardStage::default(); self.shards.len()];
+        let mut answers = Vec::new();
+        while answers.len() < self.shards.len() {
+            match self.answers.recv_timeout(LOOK) {
+                Ok((shard, Ok(Answer::Reached(stage)))) => stages[shard as usize] = stage,
+                Ok((_, answer)) => answers.push(answer?),
+                Err(_) => self.find_lost_shard()?,
+            }
+            let readings: Vec<_> = self
+                .shards
+                .iter()
+                .map(|shard| shard.progress.read())
+                .collect();
+            look(&readings, common_stage(&stages));
+        }
+        Ok(answers)
+    }
+
+    /// A thread that has ended while an answer is owed has panicked, or its reason is still in the channel.
+    fn find_lost_shard(&self) -> Result<(), LoadError> {
+        let ended =
+            |shard: &ShardHandle| shard.thread.as_ref().is_some_and(JoinHandle::is_finished);
+        let Some(lost) = self.shards.iter().position(ended) else {
+            return Ok(());
+        };
+        match self.answers.try_recv() {
+            Ok((_, Err(reason))) => Err(reason),
+            _ => Err(LoadError::ShardLost(lost as u32)),
+        }
+    }
+}
+
+/// Measuring once all do, draining once one does.
+fn common_stage(stages: &[ShardStage]) -> ShardStage {
+    if stages.contains(&ShardStage::Draining) {
+        return ShardStage::Draining;
+    }
+    stages.iter().min().copied().unwrap_or_default()
+}
+
+impl ShardHandle {
+    fn start(
+        assignment: Assignment,
+        progress: Arc<Progress>,
+        answers: Answers,
+    ) -> Result<Self, LoadError> {
+        let shard = assignment.shard;
+        let (phases, told) = channel();
+        let thread = std::thread::Builder::new()
+            .name(format!("shard-{shard}"))
+            .spawn(move || run(assignment, &told, answers))
+            .map_err(|error| LoadError::shard(shard, "start its thread", error))?;
+        Ok(Self {
+            phases: Some(phases),
+            progress,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        self.shards
+            .iter_mut()
+            .for_each(|shard| drop(shard.phases.take()));
+        for shard in &mut self.shards {
+            if let Some(thread) = shard.thread.take() {
+                // A panic of the thread was already seen as a lost shard.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// What the coordinator follows while an exchange runs.
+struct Watch {
+    confidence: Option<Confidence>,
+    sampler: Option<OutstandingSampler>,
+    announced: Option<Stage>,
+    progress_told_at_ns: u64,
+}
+
+/// How often progress is told.
+const PROGRESS_NS: u64 = 100_000_000;
+
+impl Watch {
+    fn new(spec: &ExchangeSpec) -> Self {
+        let confidence = match spec.stop {
+            Stop::Confidence {
+                relative_half_width,
+                ..
+            } => Some(Confidence::new(relative_half_width)),
+            Stop::Messages(_) | Stop::DurationNs(_) => None,
+        };
+        let sampler = (!spec.pacing.is_closed()).then(OutstandingSampler::default);
+        Self {
+            confidence,
+            sampler,
+            announced: None,
+            progress_told_at_ns: monotonic_ns(),
+        }
+    }
+
+    fn look(
+        &mut self,
+        readings: &[ProgressReading],
+        stage: ShardStage,
+        orders: &Orders,
+        observer: Observer<'_>,
+    ) {
+        let now_ns = monotonic_ns();
+        self.announce(stage, observer);
+        if now_ns - self.progress_told_at_ns >= PROGRESS_NS {
+            self.progress_told_at_ns = now_ns;
+            observer(Stage::Progress(
+                readings.iter().map(|reading| reading.replies).sum(),
+            ));
+        }
+        if stage != ShardStage::Measuring {
+            return;
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.sample(readings.iter().map(ProgressReading::outstanding).sum());
+        }
+        if let Some(confidence) = &mut self.confidence {
+            confidence.observe(
+                now_ns,
+                readings
+                    .iter()
+                    .map(|reading| reading.measured_replies)
+                    .sum(),
+            );
+            if confidence.is_reached() {
+                orders.stop_sending();
+            }
+        }
+    }
+
+    fn announce(&mut self, stage: ShardStage, observer: Observer<'_>) {
+        if stage >= ShardStage::Measuring && self.announced.is_none() {
+            self.announced = Some(Stage::Measuring);
+            observer(Stage::Measuring);
+        }
+        if stage == ShardStage::Draining && self.announced == Some(Stage::Measuring) {
+            self.announced = Some(Stage::Measured);
+            observer(Stage::Measured);
+        }
+    }
+
+    /// Stages that were over before they could be seen are told all the same, in order.
+    fn finish(&mut self, observer: Observer<'_>) {
+        self.announce(ShardStage::Draining, observer);
+    }
+
+    fn complete(&self, phase: &mut ExchangePhase) {
+        phase.relative_half_width_reached = self
+            .confidence
+            .as_ref()
+            .and_then(Confidence::relative_half_width);
+        if let (Some(sampler), Some(sampled)) = (&self.sampler, &mut phase.outstanding_sampled) {
+            sampler.complete(sampled);
+        }
+    }
+}
+
+fn validate(spec: &FleetSpec, exchange: &ExchangeSpec) -> Result<(), LoadError> {
+    let refuse = |reason: &str| Err(LoadError::Job(reason.to_owned()));
+    let rate_is_wrong = matches!(exchange.pacing, Pacing::Open { rate_per_second, .. }
+        if !rate_per_second.is_finite() || rate_per_second <= 0.0);
+    let size_is_wrong = match &exchange.protocol {
+        Protocol::Echo { size_bytes } => !(1..=1 << 20).contains(size_bytes),
+        Protocol::Request { send, .. } => send.is_empty(),
+    };
+    match () {
+        () if spec.connections == 0 => refuse("it has no connections; ask for at least one"),
+        () if spec.shards == 0 || spec.shards > spec.connections => {
+            refuse("the number of shards is from 1 to the number of connections")
+        }
+        () if exchange.pacing.outstanding() == 0 => {
+            refuse("nothing may be outstanding; ask for at least one")
+        }
+        () if matches!(exchange.pacing, Pacing::Lockstep { group: 0 }) => {
+            refuse("a lockstep group has at least one connection")
+        }
+        () if rate_is_wrong => refuse("the rate of an open loop is a number above 0"),
+        () if size_is_wrong => refuse("a message has 1 byte to 1 MiB"),
+        () if expects_nothing(&exchange.protocol) => {
+            refuse("an expected reply has at least one byte")
+        }
+        () => Ok(()),
+    }
+}
+
+fn expects_nothing(protocol: &Protocol) -> bool {
+    use throng_record::Expect;
+    match protocol {
+        Protocol::Request {
+            expect: Expect::Text(bytes) | Expect::Until(bytes),
+            ..
+        } => bytes.is_empty(),
+        Protocol::Request {
+            expect: Expect::Bytes(count),
+            ..
+        } => *count == 0 || *count > u64::from(u32::MAX),
+        Protocol::Echo { .. } => false,
+    }
+}

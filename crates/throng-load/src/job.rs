@@ -1,0 +1,46 @@
+//! A whole job, as a generator process does it: connect, exchange, close, telling the lab where it is.
+
+use throng_record::{LoadEvent, LoadJob, LoadRecord};
+
+use crate::control::Interrupt;
+use crate::error::LoadError;
+use crate::fleet::{Fleet, Stage};
+
+/// Does a job from the first connect to the last close. `tell` gets every event but the last, which is the caller's to
+/// make of the result.
+///
+/// # Errors
+/// [`LoadError`] where the job contradicts itself or the generator itself fails. What happens to connections is in the record.
+pub fn run_job(
+    job: &LoadJob,
+    interrupt: &Interrupt,
+    tell: &mut dyn FnMut(LoadEvent),
+) -> Result<LoadRecord, LoadError> {
+    let before_bytes = private_bytes();
+    let mut fleet = Fleet::assemble(&job.fleet, &job.exchange, interrupt.clone())?;
+    let connect = fleet.connect()?;
+    let grown_bytes = private_bytes().saturating_sub(before_bytes);
+    tell(LoadEvent::Connected {
+        connected: connect.connected,
+    });
+    let exchange = fleet.exchange(&job.exchange, &mut |stage| {
+        tell(match stage {
+            Stage::Measuring => LoadEvent::Measuring,
+            Stage::Progress(replies) => LoadEvent::Progress { replies },
+            Stage::Measured => LoadEvent::Measured,
+        });
+    })?;
+    let close = fleet.close()?;
+    Ok(LoadRecord {
+        connect,
+        exchange,
+        close,
+        interrupted: interrupt.is_raised(),
+        user_bytes_per_connection: grown_bytes as f64 / f64::from(job.fleet.connections),
+    })
+}
+
+/// Resident memory of this process; 0 where the kernel does not tell.
+fn private_bytes() -> u64 {
+    throng_sys::process::memory(std::process::id()).map_or(0, |memory| memory.rss_bytes)
+}

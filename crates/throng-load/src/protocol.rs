@@ -1,0 +1,188 @@
+//! Reading replies: where one ends, and whether its bytes are the expected ones.
+//!
+//! A reader keeps no state of its own. What it must remember of a half-read reply is one number in the connection.
+
+use throng_record::{Expect, Protocol};
+
+use crate::messages::Messages;
+
+/// What the next bytes of a connection were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// All of them belong to a reply that goes on; the number to remember.
+    Partial(u32),
+    /// A reply ended after so many of them.
+    Complete(usize),
+    /// They are not what was expected.
+    Wrong,
+}
+
+/// How replies are recognised.
+#[derive(Clone, Debug)]
+pub(crate) struct Replies {
+    rule: Rule,
+    verify: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    /// The message itself.
+    Echo(Messages),
+    /// These bytes; remembered is how many have come.
+    Text(Vec<u8>),
+    /// So many bytes; remembered is how many have come.
+    Bytes(u32),
+    /// Up to and including these; remembered is how many of them the end of the input matches (Knuth, Morris, Pratt).
+    Until {
+        delimiter: Vec<u8>,
+        fallback: Vec<u32>,
+    },
+}
+
+impl Replies {
+    pub(crate) fn of(protocol: &Protocol, messages: &Messages, verify: bool) -> Self {
+        let rule = match protocol {
+            Protocol::Echo { .. } => Rule::Echo(messages.clone()),
+            Protocol::Request {
+                expect: Expect::Text(text),
+                ..
+            } => Rule::Text(text.clone()),
+            Protocol::Request {
+                expect: Expect::Bytes(count),
+                ..
+            } => Rule::Bytes(u32::try_from(*count).unwrap_or(u32::MAX)),
+            Protocol::Request {
+                expect: Expect::Until(delimiter),
+                ..
+            } => Rule::Until {
+                fallback: fallback(delimiter),
+                delimiter: delimiter.clone(),
+            },
+        };
+        Self { rule, verify }
+    }
+
+    /// Reads on in the reply to a connection's n-th message, of which `remembered` is known. `bytes` is not empty.
+    #[inline]
+    pub(crate) fn read(&self, connection: u32, n: u32, remembered: u32, bytes: &[u8]) -> Reading {
+        match &self.rule {
+            Rule::Echo(messages) => self.compare(messages.bytes(connection, n), remembered, bytes),
+            Rule::Text(text) => self.compare(text, remembered, bytes),
+            Rule::Bytes(count) => progress(*count as usize, remembered, bytes.len()),
+            Rule::Until {
+                delimiter,
+                fallback,
+            } => search(delimiter, fallback, remembered, bytes),
+        }
+    }
+
+    #[inline]
+    fn compare(&self, expected: &[u8], remembered: u32, bytes: &[u8]) -> Reading {
+        let rest = &expected[remembered as usize..];
+        let length = rest.len().min(bytes.len());
+        if self.verify && rest[..length] != bytes[..length] {
+            return Reading::Wrong;
+        }
+        progress(expected.len(), remembered, bytes.len())
+    }
+}
+
+#[inline]
+fn progress(whole: usize, remembered: u32, available: usize) -> Reading {
+    let missing = whole - remembered as usize;
+    if available >= missing {
+        Reading::Complete(missing)
+    } else {
+        Reading::Partial(remembered + available as u32)
+    }
+}
+
+fn search(delimiter: &[u8], fallback: &[u32], remembered: u32, bytes: &[u8]) -> Reading {
+    let mut matched = remembered as usize;
+    for (position, &byte) in bytes.iter().enumerate() {
+        while matched > 0 && delimiter[matched] != byte {
+            matched = fallback[matched - 1] as usize;
+        }
+        matched += usize::from(delimiter[matched] == byte);
+        if matched == delimiter.len() {
+            return Reading::Complete(position + 1);
+        }
+    }
+    Reading::Partial(matched as u32)
+}
+
+/// For each prefix of the delimiter, the length of its longest proper suffix that is a prefix too.
+fn fallback(delimiter: &[u8]) -> Vec<u32> {
+    let mut table = vec![0_u32; delimiter.len()];
+    for end in 1..delimiter.len() {
+        let mut length = table[end - 1] as usize;
+        while length > 0 && delimiter[length] != delimiter[end] {
+            length = table[length - 1] as usize;
+        }
+        table[end] = (length + usize::from(delimiter[length] == delimiter[end])) as u32;
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn request(expect: Expect) -> Replies {
+        let protocol = Protocol::Request {
+            send: b"?".to_vec(),
+            expect,
+        };
+        Replies::of(&protocol, &Messages::of(&protocol, 1), true)
+    }
+
+    /// Feeds `bytes` in pieces of `piece` and returns where the first reply ended, or `None` where it was wrong or unfinished.
+    fn end_of_first(replies: &Replies, bytes: &[u8], piece: usize) -> Option<usize> {
+        let (mut remembered, mut position) = (0, 0);
+        for chunk in bytes.chunks(piece) {
+            match replies.read(0, 0, remembered, chunk) {
+                Reading::Partial(now) => remembered = now,
+                Reading::Complete(used) => return Some(position + used),
+                Reading::Wrong => return None,
+            }
+            position += chunk.len();
+        }
+        None
+    }
+
+    #[test]
+    fn a_text_must_match_to_the_byte() {
+        let replies = request(Expect::Text(b"+PONG\r\n".to_vec()));
+        assert_eq!(end_of_first(&replies, b"+PONG\r\n+P", 3), Some(7));
+        assert_eq!(end_of_first(&replies, b"+PANG\r\n", 3), None);
+    }
+
+    #[test]
+    fn a_count_takes_any_bytes() {
+        assert_eq!(
+            end_of_first(&request(Expect::Bytes(5)), b"abcdefg", 2),
+            Some(5)
+        );
+        assert_eq!(end_of_first(&request(Expect::Bytes(5)), b"abcd", 2), None);
+    }
+
+    #[test]
+    fn without_verification_only_the_length_counts() {
+        let protocol = Protocol::Echo { size_bytes: 4 };
+        let replies = Replies::of(&protocol, &Messages::of(&protocol, 1), false);
+        assert_eq!(end_of_first(&replies, b"\0\0\0\0", 3), Some(4));
+    }
+
+    proptest! {
+        #[test]
+        fn a_delimiter_is_found_where_a_plain_search_finds_it(
+            delimiter in "[ab]{1,5}", text in "[ab]{0,40}", piece in 1_usize..8,
+        ) {
+            let plain = text.find(&delimiter).map(|start| start + delimiter.len());
+            let replies = request(Expect::Until(delimiter.into_bytes()));
+            prop_assert_eq!(end_of_first(&replies, text.as_bytes(), piece), plain);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! A shard: one thread with its own descriptor table, event loop, recorder and slice of the fleet's connections. It waits
+//! for the phase it is told, does it, answers with what it measured, and waits for the next.
+
+mod close;
+mod connect;
+pub(crate) mod errors;
+pub(crate) mod exchange;
+mod stage;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use throng_record::{
+    Backend as BackendName, ClosePhase, ExchangeSpec, FleetSpec, Pacing as PacingSpec,
+};
+use throng_sys::address::Address;
+use throng_sys::{affinity, clock, descriptor_table};
+
+use crate::backend::Backend;
+use crate::backend::epoll::EpollBackend;
+use crate::backend::io_uring::UringBackend;
+use crate::connection::Connection;
+use crate::control::{Interrupt, Orders, Progress, ShardStage};
+use crate::error::LoadError;
+use crate::messages::Messages;
+use crate::pacing::{Closed, Lockstep, Open};
+use crate::protocol::Replies;
+use crate::source::Sources;
+
+pub(crate) use connect::ShardConnect;
+pub(crate) use exchange::ShardExchange;
+
+/// What a shard is told to do next.
+pub(crate) enum Phase {
+    Connect,
+    Exchange(Box<ExchangeSpec>),
+    Close,
+}
+
+/// What it answers.
+pub(crate) enum Answer {
+    Ready,
+    /// Before the answer to an exchange: a stage has been reached.
+    Reached(ShardStage),
+    Connected(Box<ShardConnect>),
+    Exchanged(Box<ShardExchange>),
+    Closed(Box<ClosePhase>),
+}
+
+/// Everything a shard's thread starts with.
+pub(crate) struct Assignment {
+    pub(crate) shard: u32,
+    /// Index within the fleet of the first of its connections.
+    pub(crate) first: u32,
+    pub(crate) connections: u32,
+    pub(crate) spec: Arc<FleetSpec>,
+    pub(crate) address: Address,
+    pub(crate) sources: Sources,
+    pub(crate) messages: Messages,
+    /// Whether each connection has one message outstanding at most, answered only after all of it has been received.
+    pub(crate) strictly_alternating: bool,
+    pub(crate) progress: Arc<Progress>,
+    pub(crate) orders: Arc<Orders>,
+    pub(crate) interrupt: Interrupt,
+}
+
+/// A shard at work, over one back end.
+pub(crate) struct Shard<B> {
+    pub(crate) assignment: Assignment,
+    pub(crate) backend: B,
+    pub(crate) connections: Vec<Connection>,
+    answers: Answers,
+}
+
+/// The one channel to the coordinator, each answer with its shard's number.
+pub(crate) type Answers = Sender<(u32, Result<Answer, LoadError>)>;
+
+/// The body of a shard's thread.
+pub(crate) fn run(assignment: Assignment, phases: &Receiver<Phase>, answers: Answers) {
+    let (shard, last_words) = (assignment.shard, answers.clone());
+    let failed = |operation, error| LoadError::shard(shard, operation, error);
+    let outcome = prepare_thread(&assignment).and_then(|()| {
+        let slots = assignment.connections as usize;
+        let shared = assignment.messages.shared();
+        match assignment.spec.backend {
+            BackendName::Epoll => {
+                let backend = EpollBackend::new(slots, shared)
+                    .map_err(|error| failed("make an epoll", error))?;
+                Shard::new(assignment, backend, answers).serve(phases)
+            }
+            BackendName::IoUring => {
+                let (size, silent) = (assignment.messages.size(), assignment.strictly_alternating);
+                let backend = UringBackend::new(slots, shared, size, silent)
+                    .map_err(|error| failed("make an io_uring", error))?;
+                Shard::new(assignment, backend, answers).serve(phases)
+            }
+        }
+    });
+    if let Err(error) = outcome {
+        // Nobody listens only where the fleet is already being dropped.
+        let _ = last_words.send((shard, Err(error)));
+    }
+}
+
+/// The first act of the thread: from here on its descriptors are its own.
+fn prepare_thread(assignment: &Assignment) -> Result<(), LoadError> {
+    let failed = |operation, error| LoadError::shard(assignment.shard, operation, error);
+    descriptor_table::make_private(&[])
+        .map_err(|error| failed("unshare its descriptor table", error))?;
+    let cpus = &assignment.spec.cpus;
+    if !cpus.is_empty() {
+        let own = cpus[assignment.shard as usize % cpus.len()];
+        affinity::set_current_thread(&[own])
+            .map_err(|error| failed("be pinned to its CPU", error))?;
+    }
+    clock::drop_timer_slack().map_err(|error| failed("drop its timer slack", error))
+}
+
+impl<B: Backend> Shard<B> {
+    fn new(assignment: Assignment, backend: B, answers: Answers) -> Self {
+        let connections = vec![Connection::default(); assignment.connections as usize];
+        Self {
+            assignment,
+            backend,
+            connections,
+            answers,
+        }
+    }
+
+    fn serve(mut self, phases: &Receiver<Phase>) -> Result<(), LoadError> {
+        self.answer(Answer::Ready);
+        while let Ok(phase) = phases.recv() {
+            let answer = match phase {
+                Phase::Connect => Answer::Connected(Box::new(connect::run(&mut self)?)),
+                Phase::Exchange(spec) => Answer::Exchanged(Box::new(self.exchange(&spec)?)),
+                Phase::Close => Answer::Closed(Box::new(close::run(&mut self)?)),
+            };
+            self.answer(answer);
+        }
+        Ok(())
+    }
+
+    /// A coordinator that no longer listens is about to end the channel of phases too.
+    fn answer(&self, answer: Answer) {
+        let _ = self.answers.send((self.assignment.shard, Ok(answer)));
+    }
+
+    fn exchange(&mut self, spec: &ExchangeSpec) -> Result<ShardExchange, LoadError> {
+        let replies = Replies::of(&spec.protocol, &self.assignment.messages, spec.verify);
+        match spec.pacing {
+            PacingSpec::Closed { outstanding } => {
+                exchange::run(self, spec, replies, Closed::new(outstanding))
+            }
+            PacingSpec::Lockstep { group } => {
+                exchange::run(self, spec, replies, Lockstep::new(group))
+            }
+            PacingSpec::Open {
+                rate_per_second,
+                arrivals,
+                outstanding,
+                spin,
+            } => {
+                let (shard, shards) = (
+                    f64::from(self.assignment.shard),
+                    f64::from(self.assignment.spec.shards),
+                );
+                let seed = spec.seed
+                    ^ u64::from(self.assignment.shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                let pacing = Open::new(
+                    rate_per_second / shards,
+                    shard / shards,
+                    arrivals,
+                    outstanding,
+                    spin,
+                    seed,
+                );
+                exchange::run(self, spec, replies, pacing)
+            }
+        }
+    }
+
+    /// The index within the fleet of a slot of this shard.
+    pub(crate) fn index(&self, slot: u32) -> u32 {
+        self.assignment.first + slot
+    }
+
+    pub(crate) fn fault(&self, operation: &'static str, error: std::io::Error) -> LoadError {
+        LoadError::shard(self.assignment.shard, operation, error)
+    }
+}

@@ -1,0 +1,180 @@
+//! Where an exchange is between its warm-up and its end, and how much it may still send: the stop condition, apart from
+//! everything else.
+
+use throng_record::{Amount, Stop};
+
+use crate::control::ShardStage;
+
+/// The stage of one shard, and the limits of its messages.
+#[derive(Debug)]
+pub(super) struct Stages {
+    stage: ShardStage,
+    warmup_left: u64,
+    warmup_until_ns: u64,
+    measured_left: u64,
+    measured_for_ns: u64,
+    /// When the measured window began.
+    pub(super) measuring_since_ns: u64,
+    /// When nothing more was sent.
+    pub(super) draining_since_ns: u64,
+}
+
+/// A shard's part of a count over the whole fleet: the parts add up to it exactly.
+pub(super) fn part(whole: u64, shard: u32, shards: u32) -> u64 {
+    let (shard, shards) = (u64::from(shard), u64::from(shards));
+    whole / shards + u64::from(shard < whole % shards)
+}
+
+impl Stages {
+    pub(super) fn new(warmup: Amount, stop: Stop, shard: u32, shards: u32, now_ns: u64) -> Self {
+        let (warmup_left, warmup_until_ns) = match warmup {
+            Amount::Messages(messages) => (part(messages, shard, shards), now_ns),
+            Amount::DurationNs(duration_ns) => (u64::MAX, now_ns.saturating_add(duration_ns)),
+        };
+        let (measured_left, measured_for_ns) = match stop {
+            Stop::Messages(messages) => (part(messages, shard, shards), u64::MAX),
+            Stop::DurationNs(duration_ns) => (u64::MAX, duration_ns),
+            Stop::Confidence {
+                max_duration_ns, ..
+            } => (u64::MAX, max_duration_ns),
+        };
+        let mut stages = Self {
+            stage: ShardStage::Warmup,
+            warmup_left,
+            warmup_until_ns,
+            measured_left,
+            measured_for_ns,
+            measuring_since_ns: 0,
+            draining_since_ns: 0,
+        };
+        if warmup_left == 0 || warmup_until_ns <= now_ns && warmup_left == u64::MAX {
+            stages.measure(now_ns);
+        }
+        stages
+    }
+
+    #[inline]
+    pub(super) fn now(&self) -> ShardStage {
+        self.stage
+    }
+
+    fn measure(&mut self, now_ns: u64) {
+        self.stage = ShardStage::Measuring;
+        self.measuring_since_ns = now_ns;
+        if self.measured_left == 0 {
+            self.drain(now_ns);
+        }
+    }
+
+    /// Nothing more is sent from now on.
+    pub(super) fn drain(&mut self, now_ns: u64) {
+        if self.stage == ShardStage::Warmup {
+            self.measuring_since_ns = now_ns;
+        }
+        if self.stage != ShardStage::Draining {
+            self.stage = ShardStage::Draining;
+            self.draining_since_ns = now_ns;
+        }
+    }
+
+    /// What the clock changes; called once per turn of the loop.
+    #[inline]
+    pub(super) fn advance(&mut self, now_ns: u64) {
+        if self.stage == ShardStage::Warmup
+            && self.warmup_left == u64::MAX
+            && now_ns >= self.warmup_until_ns
+        {
+            self.measure(now_ns);
+        }
+        if self.stage == ShardStage::Measuring
+            && now_ns - self.measuring_since_ns >= self.measured_for_ns
+        {
+            self.drain(now_ns);
+        }
+    }
+
+    /// Takes leave to send one message; `None` where no more may be sent, else whether it belongs to the warm-up.
+    #[inline]
+    pub(super) fn take(&mut self, now_ns: u64) -> Option<bool> {
+        match self.stage {
+            ShardStage::Measuring => {
+                if self.measured_left != u64::MAX {
+                    self.measured_left -= 1;
+                    if self.measured_left == 0 {
+                        self.drain(now_ns);
+                    }
+                }
+                Some(false)
+            }
+            ShardStage::Warmup => {
+                if self.warmup_left != u64::MAX {
+                    self.warmup_left -= 1;
+                    if self.warmup_left == 0 {
+                        self.measure(now_ns);
+                    }
+                }
+                Some(true)
+            }
+            ShardStage::Draining => None,
+        }
+    }
+
+    /// When the clock alone changes the stage next.
+    #[inline]
+    pub(super) fn next_change_ns(&self) -> Option<u64> {
+        match self.stage {
+            ShardStage::Warmup if self.warmup_left == u64::MAX => Some(self.warmup_until_ns),
+            ShardStage::Measuring if self.measured_for_ns != u64::MAX => {
+                Some(self.measuring_since_ns.saturating_add(self.measured_for_ns))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_parts_of_a_count_add_up_to_it(whole in 0_u64..1_000_000, shards in 1_u32..64) {
+            prop_assert_eq!((0..shards).map(|shard| part(whole, shard, shards)).sum::<u64>(), whole);
+        }
+    }
+
+    #[test]
+    fn exactly_the_asked_numbers_are_sent() {
+        let mut stages = Stages::new(Amount::Messages(7), Stop::Messages(13), 0, 1, 100);
+        let taken: Vec<bool> = std::iter::from_fn(|| stages.take(200)).collect();
+        assert_eq!(taken.iter().filter(|&&warmup| warmup).count(), 7);
+        assert_eq!(taken.len(), 20);
+        assert_eq!(stages.now(), ShardStage::Draining);
+    }
+
+    #[test]
+    fn the_clock_moves_through_the_stages() {
+        let mut stages = Stages::new(Amount::DurationNs(50), Stop::DurationNs(100), 0, 1, 1000);
+        assert_eq!(stages.next_change_ns(), Some(1050));
+        stages.advance(1049);
+        assert_eq!(stages.take(1049), Some(true));
+        stages.advance(1050);
+        assert_eq!(
+            (stages.take(1050), stages.measuring_since_ns),
+            (Some(false), 1050)
+        );
+        stages.advance(1150);
+        assert_eq!((stages.take(1150), stages.draining_since_ns), (None, 1150));
+    }
+
+    #[test]
+    fn without_a_warmup_the_first_message_is_measured() {
+        for warmup in [Amount::Messages(0), Amount::DurationNs(0)] {
+            let mut stages = Stages::new(warmup, Stop::Messages(1), 0, 1, 5);
+            assert_eq!(stages.take(5), Some(false));
+            assert_eq!(stages.take(5), None);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Peers for the generator's tests: an echo server on threads, and peers that misbehave in one scripted way.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use throng_load::{Interrupt, run_job};
+use throng_record::{
+    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord, Pacing, Protocol,
+    SourceAddresses, Stop,
+};
+
+pub(crate) const BACKENDS: [Backend; 2] = [Backend::Epoll, Backend::IoUring];
+
+/// A listener whose every connection is handled by `handle` on a thread of its own; gives the address to connect to.
+pub(crate) fn serve(handle: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("tcp://{}", listener.local_addr().expect("bound"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let handle = handle.clone();
+            std::thread::spawn(move || handle(stream));
+        }
+    });
+    address
+}
+
+/// Echoes until the end of input, each piece after `delay`.
+pub(crate) fn echo_after(delay: Duration) -> impl Fn(TcpStream) + Send + Sync + Clone {
+    move |mut stream| {
+        let mut buffer = vec![0; 65_536];
+        stream.set_nodelay(true).expect("an option");
+        while let Ok(length @ 1..) = stream.read(&mut buffer) {
+            if !delay.is_zero() {
+                std::thread::sleep(delay);
+            }
+            if stream.write_all(&buffer[..length]).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+pub(crate) fn echo() -> impl Fn(TcpStream) + Send + Sync + Clone {
+    echo_after(Duration::ZERO)
+}
+
+/// Ten connections, one outstanding, 1,009 messages of 6 bytes, no warm-up.
+pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
+    LoadJob {
+        fleet: FleetSpec {
+            address: address.to_owned(),
+            connections: 10,
+            shards: 1,
+            backend,
+            source: SourceAddresses::Spread,
+            cpus: vec![],
+            nodelay: true,
+            connect_concurrency: 64,
+            connect_timeout_ns: 5_000_000_000,
+            reply_timeout_ns: 5_000_000_000,
+        },
+        exchange: ExchangeSpec {
+            protocol: Protocol::Echo { size_bytes: 6 },
+            verify: true,
+            pacing: Pacing::Closed { outstanding: 1 },
+            warmup: Amount::Messages(0),
+            stop: Stop::Messages(1009),
+            seed: 1,
+        },
+    }
+}
+
+pub(crate) fn run(job: &LoadJob) -> LoadRecord {
+    run_telling(job).0
+}
+
+/// The record, and the events on the way.
+pub(crate) fn run_telling(job: &LoadJob) -> (LoadRecord, Vec<LoadEvent>) {
+    let mut events = Vec::new();
+    let record = run_job(job, &Interrupt::default(), &mut |event| events.push(event))
+        .expect("a job that can be done");
+    (record, events)
+}

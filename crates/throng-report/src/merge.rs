@@ -1,0 +1,40 @@
+//! The histograms of several trials made one: a percentile of a row is one of all its messages, never a mean of percentiles.
+
+use throng_record::histogram::{self, DecodeError};
+use throng_record::{Histogram, Trial};
+
+/// A histogram that can be added to.
+pub(crate) type Live = hdrhistogram::Histogram<u64>;
+
+/// All messages of all trials in one histogram; `None` where there is not one.
+pub(crate) fn merged(
+    trials: &[&Trial],
+    pick: fn(&Trial) -> Option<&Histogram>,
+) -> Result<Option<Live>, Unreadable> {
+    let mut all = histogram::empty();
+    for stored in trials.iter().filter_map(|trial| pick(trial)) {
+        all.add(stored.decode()?).map_err(Unreadable::TooLong)?;
+    }
+    Ok((!all.is_empty()).then_some(all))
+}
+
+/// Why a histogram of the record is missing from the figures.
+pub(crate) enum Unreadable {
+    Damaged(DecodeError),
+    TooLong(hdrhistogram::AdditionError),
+}
+
+impl From<DecodeError> for Unreadable {
+    fn from(error: DecodeError) -> Self {
+        Self::Damaged(error)
+    }
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Damaged(error) => error.fmt(to),
+            Self::TooLong(error) => write!(to, "a value is beyond one hour ({error:?})"),
+        }
+    }
+}

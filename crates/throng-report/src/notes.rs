@@ -1,0 +1,200 @@
+//! What stands below the tables: how to read them, and what to keep in mind. Each note appears only where it applies.
+//!
+//! Left out on purpose: a user/system split of the CPU time. It is counted in ticks, and below 50 ms it is noise.
+
+use throng_record::{Limit, Pacing};
+
+use crate::columns::limit_word;
+use crate::format::{self, exact, plural};
+use crate::median::{Estimate, Spread, VALUES_FOR_INTERVAL};
+use crate::ratio::Compared;
+use crate::summary::{Row, Standing, Summary, compared};
+
+/// What a reader must know of this run beyond its tables, the weightiest first.
+pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
+    let mut notes: Vec<String> = summary
+        .remarks
+        .iter()
+        .map(|remark| remark.sentence())
+        .collect();
+    for group in &summary.groups {
+        let at = plural(group.connections.into(), "connection");
+        for row in &group.rows {
+            notes.extend(
+                row.unreadable.iter().map(|why| {
+                    format!("{} at {at}: not readable in the record: {why}", row.target)
+                }),
+            );
+            if let Some(rate) = row.invalid_messages_per_second {
+                notes.push(format!(
+                    "{} at {at} has no valid trial; its invalid ones measured {} (median), which is not ranked.",
+                    row.target,
+                    format::rate(rate)
+                ));
+            }
+        }
+        notes.extend(fewer_trials(&group.rows).map(|text| format!("{text} at {at}.")));
+        notes.extend(no_baseline(summary, &group.rows).map(|text| format!("{text} at {at}.")));
+    }
+    if summary.remarks.is_empty() && summary.trials_made > 0 {
+        notes.insert(
+            0,
+            match summary.trials_made {
+                1 => "The trial passed every check.".to_owned(),
+                made => format!("All {} trials passed every check.", exact(made.into())),
+            },
+        );
+    }
+    notes
+}
+
+/// Open loop: how well the generator kept its schedule, a line for each number of connections. In every open-loop report.
+pub(crate) fn schedule(summary: &Summary<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in &summary.groups {
+        let at = plural(group.connections.into(), "connection");
+        let errors = by_target(&group.rows, |row| {
+            Some(format::time_ns(row.scheduling_error_ns_p99? as f64))
+        });
+        if !errors.is_empty() {
+            lines.push(format!("Scheduling error p99 at {at}: {errors}."));
+        }
+        let waits = by_target(&group.rows, |row| {
+            let share = row
+                .waited_for_connection_share
+                .filter(|&share| share > 0.0)?;
+            Some(format!("{} %", format::ratio(share * 100.0)))
+        });
+        if !waits.is_empty() {
+            lines.push(format!(
+                "Due while every connection was busy, at {at}: {waits} of the messages. Their wait is in their latency."
+            ));
+        }
+    }
+    lines
+}
+
+/// How to read the columns.
+pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
+    let mut lines = vec![spreads(summary)];
+    let baseline = summary.baseline;
+    if summary.plan.targets.len() > 1 {
+        lines.push(match compared(&summary.plan.pacing) {
+            Compared::MessagesPerSecond => format!(
+                "vs baseline: throughput ÷ that of {baseline} in the same repeat; median of these ratios."
+            ),
+            Compared::LatencyP99 => format!(
+                "p99 vs baseline: p99 ÷ that of {baseline} in the same repeat, less is better; median of these ratios. Rows are in order of p99, since the rate is given."
+            ),
+        });
+    }
+    if summary.rows().any(|row| row.latency.is_some()) {
+        lines.push(match summary.plan.pacing {
+            Pacing::Open { .. } => "p50 … max: latency of all messages, from the moment each was due to the last byte of its reply.",
+            Pacing::Closed { .. } | Pacing::Lockstep { .. } => "p50 … max: latency of all messages, from the send to the last byte of the reply.",
+        }.to_owned());
+    }
+    lines.extend(marks(summary));
+    lines.extend(limits(summary));
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+fn spreads(summary: &Summary<'_>) -> String {
+    let has = |wanted: fn(&Spread) -> bool| {
+        summary
+            .rows()
+            .filter_map(|row| row.messages_per_second)
+            .any(|Estimate { spread, .. }| wanted(&spread))
+    };
+    let interval = "[low, high]: 95 % confidence interval of the median over repeats.";
+    let range = format!(
+        "(low – high): range of the repeats, not an interval: that needs {VALUES_FOR_INTERVAL} valid ones."
+    );
+    match (
+        has(|spread| matches!(spread, Spread::Interval95 { .. })),
+        has(|spread| matches!(spread, Spread::Range { .. })),
+    ) {
+        (true, true) => format!("{interval} {range}"),
+        (true, false) => interval.to_owned(),
+        (false, true) => range,
+        (false, false) if has(|_| true) => format!(
+            "One trial behind each figure: nothing is known of its spread. {VALUES_FOR_INTERVAL} repeats give an interval."
+        ),
+        (false, false) => String::new(),
+    }
+}
+
+fn marks(summary: &Summary<'_>) -> Option<String> {
+    let qualified = summary
+        .rows()
+        .any(|row| row.standing == Standing::Qualified);
+    qualified.then(|| {
+        match compared(&summary.plan.pacing) {
+            Compared::MessagesPerSecond => {
+                "≥: at least this much, the generator could give no more; ranked apart."
+            }
+            Compared::LatencyP99 => "*: stands with a reservation, see above; ranked apart.",
+        }
+        .to_owned()
+    })
+}
+
+/// Explains the limits that occur.
+fn limits(summary: &Summary<'_>) -> Option<String> {
+    let meanings = [
+        (Limit::Server, "it used up its CPUs"),
+        (Limit::Generator, "it used up its CPUs, the server did not"),
+        (Limit::Both, "server and generator used up theirs"),
+        (Limit::Rate, "the open loop's rate, and the server kept up"),
+        (Limit::Waiting, "neither side was busy"),
+        (
+            Limit::Unknown,
+            "the server's CPU time is not visible from here",
+        ),
+    ];
+    let occurring: Vec<String> = meanings
+        .into_iter()
+        .filter(|(limit, _)| summary.rows().any(|row| row.limit == Some(*limit)))
+        .map(|(limit, meaning)| format!("{} = {meaning}", limit_word(limit)))
+        .collect();
+    (!occurring.is_empty()).then(|| format!("limit: {}.", occurring.join("; ")))
+}
+
+/// Rows whose figures stand on fewer trials than the plan asks for.
+fn fewer_trials(rows: &[Row]) -> Option<String> {
+    let planned = rows.first()?.trials.planned;
+    let fewer = by_target(rows, |row| {
+        let values = row.messages_per_second?.values;
+        (values < planned).then(|| values.to_string())
+    });
+    (!fewer.is_empty())
+        .then(|| format!("Figures that stand on fewer than {planned} trials: {fewer}"))
+}
+
+fn no_baseline(summary: &Summary<'_>, rows: &[Row]) -> Option<String> {
+    let others = rows
+        .iter()
+        .any(|row| !row.is_baseline && row.messages_per_second.is_some());
+    let ratios = rows.iter().any(|row| row.ratio_to_baseline.is_some());
+    let stands = rows
+        .iter()
+        .any(|row| row.is_baseline && row.messages_per_second.is_some());
+    (others && !ratios).then(|| {
+        let baseline = summary.baseline;
+        if stands {
+            format!("No comparison with {baseline}: no repeat in which both trials stand")
+        } else {
+            format!("No comparison with {baseline}: it has no valid trial")
+        }
+    })
+}
+
+/// `poll 8.20 µs, epoll-edge 7.90 µs`.
+fn by_target(rows: &[Row], figure: impl Fn(&Row) -> Option<String>) -> String {
+    let items: Vec<String> = rows
+        .iter()
+        .filter_map(|row| Some(format!("{} {}", row.target, figure(row)?)))
+        .collect();
+    items.join(", ")
+}

@@ -1,0 +1,120 @@
+//! Two targets are compared by a ratio with its interval, never by two bare numbers.
+//!
+//! Trials are interleaved, so that repeat i of a target and repeat i of the baseline met much the same machine. The ratio
+//! is taken within each such pair, then its median and interval over the pairs: what slowed both cancels out.
+//!
+//! A pair counts where both of its trials stand behind their row (see [`crate::summary`]). Where a row stands with a
+//! reservation its figures are bounds, and so is the ratio: a target at "at least X" over a valid baseline is "at least",
+//! a valid target over a baseline at "at least X" is "at most", and two bounds have no ratio at all.
+
+use serde::Serialize;
+
+use crate::median::{self, Estimate};
+
+/// Which figure of the two targets is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compared {
+    /// Messages per second, where the servers decide it: closed loop and lockstep. Above 1 is better.
+    MessagesPerSecond,
+    /// The 99th percentile of latency, where the rate is given: open loop. Below 1 is better.
+    LatencyP99,
+}
+
+/// What a figure says of the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// It is the figure.
+    Exact,
+    /// The true one is no less.
+    AtLeast,
+    /// The true one is no greater.
+    AtMost,
+}
+
+impl Bound {
+    /// What a ratio says when its two figures say this; `None` where they say nothing together.
+    #[must_use]
+    pub fn of_ratio(target: Self, baseline: Self) -> Option<Self> {
+        match (target, baseline) {
+            (bound, Self::Exact) => Some(bound),
+            (Self::Exact, Self::AtLeast) => Some(Self::AtMost),
+            (Self::Exact, Self::AtMost) => Some(Self::AtLeast),
+            _ => None,
+        }
+    }
+}
+
+/// A target ÷ the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// What is divided.
+    pub compared: Compared,
+    /// What the ratio says of the true one.
+    pub bound: Bound,
+    /// Median of the pairs' ratios, with its spread.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+/// Median and spread of the ratios of `(target, baseline)` pairs; `None` without a pair whose baseline is above 0.
+#[must_use]
+pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Estimate> {
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .filter(|(_, baseline)| *baseline > 0.0)
+        .map(|(target, baseline)| target / baseline)
+        .collect();
+    median::estimate(&ratios)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::median::Spread;
+
+    #[test]
+    fn what_slows_both_of_a_pair_cancels_out() {
+        let pairs: Vec<(f64, f64)> = [1.0, 0.5, 0.9, 0.7, 1.1, 0.6]
+            .iter()
+            .map(|speed| (120.0 * speed, 100.0 * speed))
+            .collect();
+        let found = of_pairs(&pairs).expect("pairs");
+        assert!((found.median - 1.2).abs() < 1e-12);
+        let Spread::Interval95 { low, high } = found.spread else {
+            panic!("six pairs give an interval, got {:?}", found.spread);
+        };
+        assert!(high - low < 1e-12, "[{low}, {high}]");
+    }
+
+    #[test]
+    fn a_baseline_of_nothing_is_no_pair() {
+        assert_eq!(of_pairs(&[(1.0, 0.0)]), None);
+        assert_eq!(of_pairs(&[(1.0, 0.0), (3.0, 2.0)]).expect("one").values, 1);
+    }
+
+    #[test]
+    fn a_ratio_of_bounds_is_a_bound_or_nothing() {
+        use Bound::{AtLeast, AtMost, Exact};
+        assert_eq!(Bound::of_ratio(Exact, Exact), Some(Exact));
+        assert_eq!(Bound::of_ratio(AtLeast, Exact), Some(AtLeast));
+        assert_eq!(Bound::of_ratio(Exact, AtLeast), Some(AtMost));
+        assert_eq!(Bound::of_ratio(Exact, AtMost), Some(AtLeast));
+        assert_eq!(Bound::of_ratio(AtLeast, AtLeast), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_ratio_lies_between_the_least_and_the_greatest_of_the_pairs(
+            pairs in prop::collection::vec((1.0..1e6_f64, 1.0..1e6_f64), 1..40),
+        ) {
+            let found = of_pairs(&pairs).expect("every baseline is above 0").median;
+            let ratios = || pairs.iter().map(|(target, baseline)| target / baseline);
+            prop_assert!(ratios().fold(f64::INFINITY, f64::min) <= found);
+            prop_assert!(found <= ratios().fold(0.0, f64::max));
+        }
+    }
+}

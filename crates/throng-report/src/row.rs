@@ -1,0 +1,278 @@
+//! One row of the summary from the trials of one target at one number of connections.
+
+use throng_record::{
+    CheckKind, CheckResult, ExchangePhase, Histogram, Limit, Outcome, RunRecord, Trial, Verdict,
+};
+
+use crate::median;
+use crate::merge::{Live, merged};
+use crate::ratio::{self, Bound, Compared, Ratio};
+use crate::summary::{Latency, Row, Standing, TrialCounts, compared, target_name};
+
+/// The rows of every target at this number of connections, in the plan's order and not yet ranked.
+pub(crate) fn rows(record: &RunRecord, connections: u32) -> Vec<Row> {
+    let plan = &record.plan;
+    let sorted = |target| Sorted::new(record, target, connections);
+    let baseline = sorted(plan.baseline);
+    let indices = 0..u32::try_from(plan.targets.len()).unwrap_or(u32::MAX);
+    indices
+        .map(|index| {
+            let trials = sorted(index);
+            let mut row = figures(&trials, target_name(plan, index), plan.repeats);
+            row.is_baseline = index == plan.baseline;
+            if !row.is_baseline {
+                row.ratio_to_baseline = compare(&trials, &baseline, compared(&plan.pacing));
+            }
+            row
+        })
+        .collect()
+}
+
+/// What a trial is worth, its outcome and its verdict taken together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    Valid,
+    Qualified,
+    Invalid,
+    Failed,
+    Interrupted,
+}
+
+impl Worth {
+    pub(crate) fn of(trial: &Trial) -> Self {
+        match (&trial.outcome, trial.verdict) {
+            (Outcome::Failed { .. }, _) => Self::Failed,
+            (Outcome::Interrupted, _) => Self::Interrupted,
+            (Outcome::Completed, Verdict::Valid) => Self::Valid,
+            (Outcome::Completed, Verdict::Qualified) => Self::Qualified,
+            (Outcome::Completed, Verdict::Invalid) => Self::Invalid,
+        }
+    }
+}
+
+/// The trials of one row, sorted by worth.
+struct Sorted<'a> {
+    all: Vec<&'a Trial>,
+    standing: Standing,
+    /// Those whose figures the row shows.
+    basis: Vec<&'a Trial>,
+}
+
+impl<'a> Sorted<'a> {
+    fn new(record: &'a RunRecord, target: u32, connections: u32) -> Self {
+        let all: Vec<&Trial> = record
+            .trials
+            .iter()
+            .filter(|trial| trial.target == target && trial.job.fleet.connections == connections)
+            .collect();
+        let number = |worth| all.iter().filter(|trial| Worth::of(trial) == worth).count();
+        let (valid, qualified) = (number(Worth::Valid), number(Worth::Qualified));
+        let standing = if valid > 0 && valid >= qualified {
+            Standing::Ranked
+        } else if qualified > 0 {
+            Standing::Qualified
+        } else if number(Worth::Invalid) > 0 {
+            Standing::Invalid
+        } else if number(Worth::Failed) > 0 {
+            Standing::Failed
+        } else {
+            Standing::NotMeasured
+        };
+        let stands = |trial: &&Trial| match standing {
+            Standing::Ranked => Worth::of(trial) == Worth::Valid,
+            Standing::Qualified => {
+                matches!(Worth::of(trial), Worth::Valid | Worth::Qualified)
+            }
+            Standing::Invalid | Standing::Failed | Standing::NotMeasured => false,
+        };
+        let basis = all.iter().copied().filter(stands).collect();
+        Self {
+            all,
+            standing,
+            basis,
+        }
+    }
+
+    fn of_worth(&self, worth: Worth) -> impl Iterator<Item = &'a Trial> {
+        self.all
+            .iter()
+            .copied()
+            .filter(move |trial| Worth::of(trial) == worth)
+    }
+
+    fn counts(&self, planned: u32) -> TrialCounts {
+        let number = |worth| u32::try_from(self.of_worth(worth).count()).unwrap_or(u32::MAX);
+        TrialCounts {
+            planned,
+            valid: number(Worth::Valid),
+            qualified: number(Worth::Qualified),
+            invalid: number(Worth::Invalid),
+            failed: number(Worth::Failed),
+            interrupted: number(Worth::Interrupted),
+        }
+    }
+
+    /// What the row's figure says of the true one. A generator at its limit gives too little throughput; one that is late
+    /// gives too much latency.
+    fn bound(&self, compared: Compared) -> Option<Bound> {
+        match (self.standing, compared) {
+            (Standing::Ranked, _) => Some(Bound::Exact),
+            (Standing::Qualified, Compared::MessagesPerSecond) => Some(Bound::AtLeast),
+            (Standing::Qualified, Compared::LatencyP99) => Some(Bound::AtMost),
+            _ => None,
+        }
+    }
+}
+
+fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
+    let basis = &trials.basis;
+    let mut unreadable = Vec::new();
+    let completed: Vec<&Trial> = trials
+        .all
+        .iter()
+        .copied()
+        .filter(|trial| trial.outcome == Outcome::Completed)
+        .collect();
+    let mut merge = |of: &[&Trial], what: &str, pick: fn(&Trial) -> Option<&Histogram>| {
+        merged(of, pick).unwrap_or_else(|error| {
+            unreadable.push(format!("{what}: {error}"));
+            None
+        })
+    };
+    let latency = merge(basis, "latency", |trial| {
+        Some(&trial.exchange.as_ref()?.latency)
+    });
+    let connect = merge(basis, "connect latency", |trial| {
+        Some(&trial.connect.as_ref()?.latency)
+    });
+    let scheduling = merge(&completed, "scheduling error", |trial| {
+        trial.exchange.as_ref()?.scheduling_error.as_ref()
+    });
+    Row {
+        target: target.to_owned(),
+        is_baseline: false,
+        standing: trials.standing,
+        rank: None,
+        trials: trials.counts(planned),
+        failed_checks: failed_checks(trials.of_worth(Worth::Invalid)),
+        messages_per_second: median::estimate(&throughputs(basis.iter().copied())),
+        invalid_messages_per_second: match trials.standing {
+            Standing::Invalid => median_of(throughputs(trials.of_worth(Worth::Invalid))),
+            _ => None,
+        },
+        ratio_to_baseline: None,
+        latency: latency.as_ref().map(latency_summary),
+        server_cpu_per_message_ns: server_median(basis, |side| side.cpu_per_message_ns),
+        server_rss_per_connection_bytes: server_median(basis, |side| side.rss_per_connection_bytes),
+        limit: most_frequent_limit(basis),
+        connect_latency_ns_p99: connect.map(|live| live.value_at_quantile(0.99)),
+        scheduling_error_ns_p99: scheduling.map(|live| live.value_at_quantile(0.99)),
+        waited_for_connection_share: waited_share(basis),
+        unreadable,
+    }
+}
+
+/// Pairs repeat i of the target with repeat i of the baseline.
+fn compare(target: &Sorted<'_>, baseline: &Sorted<'_>, compared: Compared) -> Option<Ratio> {
+    let bound = Bound::of_ratio(target.bound(compared)?, baseline.bound(compared)?)?;
+    let figure = |trial: &Trial| {
+        let exchange = trial.exchange.as_ref()?;
+        Some(match compared {
+            Compared::MessagesPerSecond => exchange.replies_per_second,
+            Compared::LatencyP99 => exchange.latency.p99_ns as f64,
+        })
+    };
+    let pairs: Vec<(f64, f64)> = target
+        .basis
+        .iter()
+        .filter_map(|trial| {
+            let partner = baseline.basis.iter().find(|b| b.repeat == trial.repeat)?;
+            Some((figure(trial)?, figure(partner)?))
+        })
+        .collect();
+    let estimate = ratio::of_pairs(&pairs)?;
+    Some(Ratio {
+        compared,
+        bound,
+        estimate,
+    })
+}
+
+fn throughputs<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
+    let of = |exchange: &ExchangePhase| exchange.replies_per_second;
+    trials
+        .filter_map(|trial| trial.exchange.as_ref().map(of))
+        .collect()
+}
+
+fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().collect();
+    median::estimate(&values).map(|found| found.median)
+}
+
+fn server_median(
+    trials: &[&Trial],
+    pick: fn(&throng_record::SideRecord) -> Option<f64>,
+) -> Option<f64> {
+    median_of(
+        trials
+            .iter()
+            .filter_map(|trial| trial.server.as_ref().and_then(pick)),
+    )
+}
+
+fn latency_summary(live: &Live) -> Latency {
+    Latency {
+        count: live.len(),
+        latency_ns_mean: live.mean(),
+        latency_ns_p50: live.value_at_quantile(0.50),
+        latency_ns_p90: live.value_at_quantile(0.90),
+        latency_ns_p99: live.value_at_quantile(0.99),
+        latency_ns_p99_9: live.value_at_quantile(0.999),
+        latency_ns_max: live.max(),
+    }
+}
+
+/// The limit of most trials; of equals the one that says more.
+fn most_frequent_limit(trials: &[&Trial]) -> Option<Limit> {
+    let order = [
+        Limit::Unknown,
+        Limit::Waiting,
+        Limit::Rate,
+        Limit::Both,
+        Limit::Generator,
+        Limit::Server,
+    ];
+    let number = |limit: &Limit| trials.iter().filter(|trial| trial.limit == *limit).count();
+    // Of equals `max_by_key` gives the last.
+    order
+        .into_iter()
+        .max_by_key(number)
+        .filter(|limit| number(limit) > 0)
+}
+
+fn failed_checks<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<CheckKind> {
+    let mut counts = std::collections::BTreeMap::<CheckKind, usize>::new();
+    for check in trials.flat_map(|trial| &trial.checks) {
+        if check.result == CheckResult::Failed {
+            *counts.entry(check.kind).or_default() += 1;
+        }
+    }
+    let mut kinds: Vec<(CheckKind, usize)> = counts.into_iter().collect();
+    kinds.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    kinds.into_iter().map(|(kind, _)| kind).collect()
+}
+
+fn waited_share(trials: &[&Trial]) -> Option<f64> {
+    let open = trials
+        .iter()
+        .filter_map(|trial| trial.exchange.as_ref())
+        .filter(|exchange| exchange.scheduling_error.is_some());
+    let (waited, sent) = open.fold((0, 0), |(waited, sent), exchange| {
+        (
+            waited + exchange.waited_for_connection,
+            sent + exchange.sent,
+        )
+    });
+    (sent > 0).then(|| waited as f64 / sent as f64)
+}

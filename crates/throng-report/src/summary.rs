@@ -1,0 +1,227 @@
+//! What a run says: one row for each target and number of connections, ranked.
+//!
+//! Every report but the CSV of single trials is made from this, and `--format json` is this.
+//!
+//! **Which trials a row stands on.** Its valid ones, where they are at least as many as the qualified ones; then the row is
+//! ranked. Otherwise its valid and qualified ones together, as a bound ("at least X"), since leaving most of the fast
+//! trials out would flatter nobody but the slow ones; then it stands apart. A row without either stands on nothing: it has
+//! no figures, only a reason. Latencies are those of all its trials merged, so that a percentile is one of messages and not
+//! an average of percentiles.
+//!
+//! **The order.** Closed loop and lockstep: by throughput, greatest first. Open loop: every target that keeps up has the
+//! same throughput, so the 99th percentile of latency decides, least first. Ranked rows come first, then bounds, then the rest
+//! in the plan's order.
+
+use serde::Serialize;
+use throng_record::{CheckKind, Limit, Machine, Pacing, Plan, RunRecord};
+
+use crate::checks::{self, Remark};
+use crate::median::Estimate;
+use crate::ratio::{Compared, Ratio};
+use crate::row;
+
+/// A whole run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary<'a> {
+    /// Program that made the run.
+    pub throng_version: &'a str,
+    /// Start, RFC 3339 in UTC.
+    pub started_at: &'a str,
+    /// Length of the run.
+    pub duration_ns: u64,
+    /// Trials that the plan asks for.
+    pub trials_planned: u32,
+    /// Trials that ran to their end, whether their figures hold or not; fewer than planned where the run was cut short.
+    pub trials_made: u32,
+    /// Ended early by the user.
+    pub interrupted: bool,
+    /// Name of the target that the others are compared with.
+    pub baseline: &'a str,
+    /// The rows, by number of connections, ascending.
+    pub groups: Vec<Group>,
+    /// What the checks found, each thing once.
+    pub remarks: Vec<Remark>,
+    /// The resolved plan.
+    pub plan: &'a Plan,
+    /// The machine.
+    pub machine: &'a Machine,
+}
+
+/// The rows of one number of connections, in the order of the report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// Connections.
+    pub connections: u32,
+    /// One row for each target.
+    pub rows: Vec<Row>,
+}
+
+/// What a row's figures are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// They hold, and the row is ranked.
+    Ranked,
+    /// They are bounds ("at least X"); ranked apart.
+    Qualified,
+    /// Every trial failed a check; no figures, never ranked.
+    Invalid,
+    /// No trial could run to its end.
+    Failed,
+    /// The run was cut short before.
+    NotMeasured,
+}
+
+/// How many trials of a row ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TrialCounts {
+    /// Asked for by the plan.
+    pub planned: u32,
+    /// Passed every check.
+    pub valid: u32,
+    /// Stand with a reservation.
+    pub qualified: u32,
+    /// Failed a check.
+    pub invalid: u32,
+    /// Could not run.
+    pub failed: u32,
+    /// Under way when the user ended the run.
+    pub interrupted: u32,
+}
+
+/// Latencies of the merged histogram, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Latency {
+    /// Messages.
+    pub count: u64,
+    /// Mean.
+    pub latency_ns_mean: f64,
+    /// Median.
+    pub latency_ns_p50: u64,
+    /// 90th percentile.
+    pub latency_ns_p90: u64,
+    /// 99th percentile.
+    pub latency_ns_p99: u64,
+    /// 99.9th percentile.
+    pub latency_ns_p99_9: u64,
+    /// Greatest.
+    pub latency_ns_max: u64,
+}
+
+/// One target at one number of connections.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Name of the target.
+    pub target: String,
+    /// Whether the others are compared with this one.
+    pub is_baseline: bool,
+    /// What the figures are worth.
+    pub standing: Standing,
+    /// Place among the ranked rows of the group, from 1. A place is an order of medians: whether two targets differ, their
+    /// ratio says.
+    pub rank: Option<u32>,
+    /// How many trials ended how.
+    pub trials: TrialCounts,
+    /// Checks that invalid trials failed, the most frequent first.
+    pub failed_checks: Vec<CheckKind>,
+    /// Throughput.
+    pub messages_per_second: Option<Estimate>,
+    /// For a row without figures: median of its invalid trials, for diagnosis and never for comparison.
+    pub invalid_messages_per_second: Option<f64>,
+    /// Against the baseline; absent for the baseline itself.
+    pub ratio_to_baseline: Option<Ratio>,
+    /// Latency.
+    pub latency: Option<Latency>,
+    /// CPU time of the server's process tree ÷ messages; median of the trials.
+    pub server_cpu_per_message_ns: Option<f64>,
+    /// Growth of the server's resident set from before the first connection to all open ÷ connections; median of the trials.
+    pub server_rss_per_connection_bytes: Option<f64>,
+    /// What bounded the throughput in most trials.
+    pub limit: Option<Limit>,
+    /// Time to connect, 99th percentile.
+    pub connect_latency_ns_p99: Option<u64>,
+    /// Open loop: how late the generator itself sent, 99th percentile. Of all completed trials, valid or not.
+    pub scheduling_error_ns_p99: Option<u64>,
+    /// Open loop: share of the messages that were due while every connection was busy, 0 to 1.
+    pub waited_for_connection_share: Option<f64>,
+    /// Histograms of the record that could not be read back, and are therefore missing from the figures above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
+}
+
+impl<'a> Summary<'a> {
+    /// Draws the summary of a run; never fails, whatever is missing from the record.
+    #[must_use]
+    pub fn of(record: &'a RunRecord) -> Self {
+        let plan = &record.plan;
+        let groups: Vec<Group> = plan
+            .connections
+            .iter()
+            .map(|&connections| Group {
+                connections,
+                rows: ordered(row::rows(record, connections), &plan.pacing),
+            })
+            .collect();
+        Self {
+            throng_version: &record.throng_version,
+            started_at: &record.started_at,
+            duration_ns: record.duration_ns,
+            trials_planned: record.trials_planned,
+            trials_made: groups.iter().flat_map(|group| &group.rows).map(made).sum(),
+            interrupted: record.interrupted,
+            baseline: target_name(plan, plan.baseline),
+            remarks: checks::remarks(record),
+            groups,
+            plan,
+            machine: &record.machine,
+        }
+    }
+
+    /// Whether trials that the plan asks for are missing.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.trials_made < self.trials_planned
+    }
+
+    /// Every row of every group.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.groups.iter().flat_map(|group| &group.rows)
+    }
+}
+
+/// The figure by which targets of this pacing are ordered and compared.
+pub(crate) fn compared(pacing: &Pacing) -> Compared {
+    match pacing {
+        Pacing::Open { .. } => Compared::LatencyP99,
+        Pacing::Closed { .. } | Pacing::Lockstep { .. } => Compared::MessagesPerSecond,
+    }
+}
+
+/// Name of the target at `index`, and a plain word where a damaged record has no such target.
+pub(crate) fn target_name(plan: &Plan, index: u32) -> &str {
+    plan.targets
+        .get(index as usize)
+        .map_or("unknown target", |target| target.name.as_str())
+}
+
+fn made(row: &Row) -> u32 {
+    row.trials.valid + row.trials.qualified + row.trials.invalid + row.trials.failed
+}
+
+fn ordered(mut rows: Vec<Row>, pacing: &Pacing) -> Vec<Row> {
+    // Less is better in `key`; a stable sort keeps the plan's order among equals.
+    let key = |row: &Row| match compared(pacing) {
+        Compared::MessagesPerSecond => row.messages_per_second.map(|found| -found.median),
+        Compared::LatencyP99 => row.latency.map(|found| found.latency_ns_p99 as f64),
+    };
+    rows.sort_by(|one, other| {
+        let figures = |row| key(row).unwrap_or(f64::INFINITY);
+        one.standing
+            .cmp(&other.standing)
+            .then(figures(one).total_cmp(&figures(other)))
+    });
+    for (place, row) in (1..).zip(&mut rows) {
+        row.rank = (row.standing == Standing::Ranked).then_some(place);
+    }
+    rows
+}

@@ -1,0 +1,75 @@
+//! Every report made from fixed runs, as a reader sees it.
+
+mod fixture;
+
+use throng_record::RunRecord;
+use throng_report::{Format, Options, render};
+
+fn terminal(record: &RunRecord, width: u16) -> String {
+    let options = Options {
+        width: Some(width),
+        colour: false,
+    };
+    render(record, Format::Terminal, &options)
+}
+
+fn other(record: &RunRecord, format: Format) -> String {
+    render(record, format, &Options::default())
+}
+
+#[test]
+fn terminal_of_a_closed_loop_with_every_kind_of_trial() {
+    let record = fixture::closed();
+    insta::assert_snapshot!("closed_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("closed_terminal_100", terminal(&record, 100));
+    insta::assert_snapshot!("closed_terminal_80", terminal(&record, 80));
+}
+
+#[test]
+fn terminal_of_an_open_loop() {
+    let record = fixture::open();
+    insta::assert_snapshot!("open_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("open_terminal_100", terminal(&record, 100));
+}
+
+#[test]
+fn terminal_of_a_run_cut_short() {
+    let record = fixture::interrupted();
+    insta::assert_snapshot!("interrupted_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("interrupted_terminal_100", terminal(&record, 100));
+}
+
+#[test]
+fn terminal_of_a_run_without_a_valid_trial() {
+    let record = fixture::nothing_valid();
+    insta::assert_snapshot!("nothing_valid_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("nothing_valid_terminal_100", terminal(&record, 100));
+}
+
+#[test]
+fn markdown() {
+    insta::assert_snapshot!(
+        "closed_markdown",
+        other(&fixture::closed(), Format::Markdown)
+    );
+    insta::assert_snapshot!("open_markdown", other(&fixture::open(), Format::Markdown));
+    insta::assert_snapshot!(
+        "interrupted_markdown",
+        other(&fixture::interrupted(), Format::Markdown)
+    );
+}
+
+#[test]
+fn csv() {
+    insta::assert_snapshot!("closed_csv", other(&fixture::closed(), Format::Csv));
+    insta::assert_snapshot!("open_csv", other(&fixture::open(), Format::Csv));
+}
+
+#[test]
+fn json() {
+    insta::assert_snapshot!("open_json", other(&fixture::open(), Format::Json));
+    insta::assert_snapshot!(
+        "nothing_valid_json",
+        other(&fixture::nothing_valid(), Format::Json)
+    );
+}

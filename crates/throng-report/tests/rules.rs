@@ -1,0 +1,247 @@
+//! The rules by which a run becomes rows: what is ranked, what is a bound, what is left out, whatever the record holds.
+
+mod fixture;
+
+use throng_record::{Outcome, RunRecord, Verdict};
+use throng_report::median::Spread;
+use throng_report::ratio::{Bound, Compared};
+use throng_report::summary::{Row, Standing};
+use throng_report::{Format, Options, Summary, render};
+
+fn row(record: &RunRecord, connections: u32, target: &str) -> Row {
+    Summary::of(record)
+        .groups
+        .iter()
+        .find(|group| group.connections == connections)
+        .and_then(|group| group.rows.iter().find(|row| row.target == target))
+        .cloned()
+        .expect("the plan has this row")
+}
+
+fn every_record() -> Vec<RunRecord> {
+    let mut empty = fixture::closed();
+    empty.trials.clear();
+    vec![
+        fixture::closed(),
+        fixture::open(),
+        fixture::interrupted(),
+        fixture::nothing_valid(),
+        empty,
+    ]
+}
+
+fn terminal(record: &RunRecord, width: Option<u16>, colour: bool) -> String {
+    render(record, Format::Terminal, &Options { width, colour })
+}
+
+#[test]
+fn ranked_rows_come_first_and_alone_have_a_place() {
+    let record = fixture::closed();
+    for group in Summary::of(&record).groups {
+        assert!(group.rows.is_sorted_by_key(|row| row.standing));
+        for row in &group.rows {
+            assert_eq!(row.rank.is_some(), row.standing == Standing::Ranked);
+        }
+        let ranked: Vec<f64> = group
+            .rows
+            .iter()
+            .filter(|row| row.rank.is_some())
+            .map(|row| row.messages_per_second.expect("ranked").median)
+            .collect();
+        assert!(ranked.is_sorted_by(|one, other| one >= other), "{ranked:?}");
+    }
+}
+
+#[test]
+fn a_row_of_bounds_has_a_ratio_that_is_a_bound() {
+    let record = fixture::closed();
+    let ratio = row(&record, 100, "io-uring")
+        .ratio_to_baseline
+        .expect("pairs");
+    assert_eq!(ratio.compared, Compared::MessagesPerSecond);
+    assert_eq!(ratio.bound, Bound::AtLeast);
+    assert_eq!(ratio.estimate.values, 6);
+    let mut other = record.clone();
+    other.plan.baseline = 1;
+    let ratio = row(&other, 100, "epoll-edge")
+        .ratio_to_baseline
+        .expect("pairs");
+    assert_eq!(ratio.bound, Bound::AtMost);
+}
+
+#[test]
+fn a_few_qualified_trials_leave_a_row_ranked_on_its_valid_ones() {
+    let mut record = fixture::closed();
+    for trial in &mut record.trials {
+        if trial.target == 1 && trial.repeat < 2 {
+            trial.verdict = Verdict::Qualified;
+        } else if trial.target == 1 {
+            trial.verdict = Verdict::Valid;
+        }
+    }
+    let found = row(&record, 100, "io-uring");
+    assert_eq!(found.standing, Standing::Ranked);
+    assert_eq!(found.messages_per_second.expect("four").values, 4);
+    assert!(matches!(
+        found.messages_per_second.expect("four").spread,
+        Spread::Range { .. }
+    ));
+}
+
+#[test]
+fn pairs_are_of_the_same_repeat_and_both_must_stand() {
+    let found = row(&fixture::closed(), 100, "poll");
+    assert_eq!(found.trials.invalid, 3);
+    let ratio = found.ratio_to_baseline.expect("three pairs");
+    assert_eq!(ratio.estimate.values, 3);
+    // What slows a repeat slows both of a pair, and leaves their ratio alone.
+    let Spread::Range { low, high } = ratio.estimate.spread else {
+        panic!("three pairs are no interval");
+    };
+    assert!(high / low < 1.02, "{low} to {high}");
+}
+
+#[test]
+fn without_a_valid_baseline_there_is_no_ratio_and_a_note_says_so() {
+    let mut record = fixture::closed();
+    record.plan.baseline = 2;
+    assert_eq!(row(&record, 100, "poll").ratio_to_baseline, None);
+    let text = terminal(&record, None, false);
+    assert!(
+        text.contains("No comparison with thread-per-connection: it has no valid trial"),
+        "{text}"
+    );
+}
+
+#[test]
+fn latencies_are_those_of_all_messages_and_no_mean_of_percentiles() {
+    let record = fixture::closed();
+    assert_eq!(
+        row(&record, 10, "poll").latency.expect("valid").count,
+        60_000
+    );
+    assert_eq!(
+        row(&record, 100, "poll").latency.expect("valid").count,
+        30_000
+    );
+}
+
+#[test]
+fn an_open_loop_is_ranked_by_its_tail() {
+    let record = fixture::open();
+    let summary = Summary::of(&record);
+    let rows = &summary.groups[0].rows;
+    assert_eq!(rows[0].target, "io-uring");
+    let ratio = rows[0].ratio_to_baseline.expect("two pairs");
+    assert_eq!(ratio.compared, Compared::LatencyP99);
+    assert!(ratio.estimate.median < 1.0);
+}
+
+#[test]
+fn an_interrupted_trial_is_counted_and_its_figures_are_not() {
+    let record = fixture::interrupted();
+    assert_eq!(record.trials[9].outcome, Outcome::Interrupted);
+    let found = row(&record, 10, "./mine | cat");
+    assert_eq!((found.trials.valid, found.trials.interrupted), (1, 1));
+    assert_eq!(
+        found.messages_per_second.expect("one").spread,
+        Spread::Single
+    );
+    assert_eq!(Summary::of(&record).trials_made, 9);
+}
+
+#[test]
+fn a_damaged_record_is_reported_as_far_as_it_goes() {
+    let mut record = fixture::closed();
+    let exchange = record.trials[0].exchange.as_mut().expect("made with one");
+    exchange.latency.hdr_v2_base64 = "not base64".to_owned();
+    record.trials[1].target = 99;
+    record.trials[2].exchange = None;
+    record.plan.baseline = 77;
+    for format in Format::ALL {
+        assert!(!render(&record, format, &Options::default()).is_empty());
+    }
+    let text = terminal(&record, None, false);
+    assert!(
+        text.contains("epoll-edge at 10 connections: not readable in the record: latency:"),
+        "{text}"
+    );
+    assert_eq!(row(&record, 10, "epoll-edge").latency, None);
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for record in every_record() {
+        for width in [80, 100, 160] {
+            let text = terminal(&record, Some(width), false);
+            for line in text.lines() {
+                assert!(line.chars().count() <= width.into(), "at {width}: {line}");
+            }
+        }
+        assert!(!terminal(&record, Some(1), false).is_empty());
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_the_colour() {
+    for record in every_record() {
+        let coloured = terminal(&record, Some(160), true);
+        assert!(coloured.contains('\u{1b}'), "the title at least is bold");
+        assert_eq!(
+            without_styles(&coloured),
+            terminal(&record, Some(160), false)
+        );
+    }
+}
+
+/// Drops each ESC … m, and the spaces that styled cells keep at the end of a line.
+fn without_styles(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain += part.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    plain
+        .lines()
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
+}
+
+#[test]
+fn what_a_server_says_cannot_steer_the_terminal() {
+    let mut record = fixture::nothing_valid();
+    record.plan.targets[0].name = "evil\u{1b}[2J".to_owned();
+    record.trials[0].outcome = Outcome::Failed {
+        message: "its last words: \u{1b}]0;title\u{7}".to_owned(),
+    };
+    let text = terminal(&record, Some(100), false);
+    assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+}
+
+#[test]
+fn the_csv_has_a_line_for_each_trial_and_a_header_even_without_any() {
+    for record in every_record() {
+        let text = render(&record, Format::Csv, &Options::default());
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let header = reader.headers().expect("a header").clone();
+        assert!(header.iter().any(|name| name == "latency_ns_p99"));
+        let lines = reader
+            .records()
+            .map(|line| line.expect("as wide as the header"));
+        assert_eq!(lines.count(), record.trials.len());
+    }
+}
+
+#[test]
+fn the_json_is_json_and_holds_every_row() {
+    for record in every_record() {
+        let text = render(&record, Format::Json, &Options::default());
+        let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let groups = value["groups"].as_array().expect("groups");
+        assert_eq!(groups.len(), record.plan.connections.len());
+        for group in groups {
+            let rows = group["rows"].as_array().expect("rows");
+            assert_eq!(rows.len(), record.plan.targets.len());
+        }
+    }
+}

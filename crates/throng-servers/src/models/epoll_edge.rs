@@ -1,0 +1,311 @@
+//! *One thread, edge-triggered `epoll(7)`.* The kernel keeps the set of descriptors and reports changes, so a turn
+//! costs time for the ready connections only, however many are idle.
+//!
+//! *Readiness is a change:* it is reported once, and what is left unread is never mentioned again by itself. A
+//! connection has been read dry when a read returns less than was asked for, which saves the read that would say
+//! `EAGAIN`. It is not enough where the event says that the peer has ended its output: that end came *before* the short
+//! read, makes no further event, and is only seen by reading on until 0.
+//!
+//! *Nobody starves.* A connection that never stops sending gets [`ROUNDS`] reads a turn; then it is modified in the
+//! set, which puts it at the end of the kernel's ready list if it is still ready.
+//!
+//! *Slow readers.* What the socket does not take is kept in `unsent`, and the connection is watched for room instead
+//! of input until that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//!
+//! *Slots are reused safely.* A batch holds at most one event of each descriptor, and a connection is closed only
+//! while its own event is handled. So no event of the batch can be left for a slot that a new connection has got.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use slab::Slab;
+use throng_sys::epoll::{Epoll, Event, Interest};
+use throng_sys::socket;
+
+use crate::accept::{self, Failure, Pause};
+use crate::drain::Drain;
+use crate::listener::Listener;
+use crate::note::Refusals;
+use crate::serve::Served;
+use crate::workload::{Echo, Session};
+
+/// Bytes that one read takes at most, into a buffer that all connections share.
+const INPUT_BYTES: usize = 64 * 1024;
+/// Reads that a connection has in one turn.
+const ROUNDS: usize = 4;
+/// Events taken at once.
+const BATCH: usize = 256;
+
+/// Tokens from here on are of the listeners, below are slots of connections.
+const FIRST_LISTENER: u64 = 1 << 32;
+const STOP: u64 = u64::MAX;
+
+const FOR_INPUT: Interest = Interest::IN.union(Interest::RDHUP).union(Interest::ET);
+const FOR_ROOM: Interest = Interest::OUT.union(Interest::ET);
+const INPUT_ENDED: Interest = Interest::RDHUP.union(Interest::HUP).union(Interest::ERR);
+
+const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
+
+struct Connection<S> {
+    socket: OwnedFd,
+    session: S,
+    unsent: Vec<u8>,
+    input_ended: bool,
+}
+
+// An idle connection owns no buffer, only this (and the slab's growth, at most as much again).
+const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
+
+/// What becomes of a connection after its turn.
+enum Next {
+    /// It waits for a change of what it is watched for.
+    Wait,
+    /// It is watched for this from now on, and reported again if it is ready for it now.
+    Watch(Interest),
+    Close,
+}
+
+struct Server<S> {
+    epoll: Epoll,
+    listeners: Vec<Listener>,
+    connections: Slab<Connection<S>>,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    pause: Pause,
+    refusals: Refusals,
+    drain: Option<Drain>,
+    accepted: u64,
+    bytes: u64,
+}
+
+pub(crate) fn serve<S: Session>(
+    listeners: Vec<Listener>,
+    stop: BorrowedFd<'_>,
+) -> io::Result<Served> {
+    let mut server = Server::<S>::new(listeners, stop)?;
+    while !server.is_done() {
+        let timeout_ns = server.timeout_ns();
+        let ready = server.epoll.wait(timeout_ns)?.len();
+        for position in 0..ready {
+            if let Some(event) = server.epoll.event(position) {
+                server.handle(event);
+            }
+        }
+        if server.pause.remaining_ns() == Some(0) {
+            server.resume_accepting();
+        }
+    }
+    Ok(Served {
+        connections: server.accepted,
+        bytes: server.bytes,
+        notes: [server.pause.into_note(), server.refusals.into_note(REMEDY)]
+            .into_iter()
+            .flatten()
+            .collect(),
+    })
+}
+
+impl<S: Session> Server<S> {
+    fn new(listeners: Vec<Listener>, stop: BorrowedFd<'_>) -> io::Result<Self> {
+        let epoll = Epoll::new(BATCH)?;
+        epoll.add(stop, STOP, Interest::IN | Interest::ET)?;
+        for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
+            epoll.add(listener, token, Interest::IN | Interest::ET)?;
+        }
+        Ok(Self {
+            epoll,
+            listeners,
+            connections: Slab::new(),
+            input: vec![0; INPUT_BYTES],
+            output: Vec::with_capacity(INPUT_BYTES),
+            pause: Pause::default(),
+            refusals: Refusals::default(),
+            drain: None,
+            accepted: 0,
+            bytes: 0,
+        })
+    }
+
+    fn is_done(&self) -> bool {
+        self.drain
+            .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
+    }
+
+    fn timeout_ns(&self) -> Option<u64> {
+        let drain = self.drain.map(Drain::remaining_ns);
+        drain.or_else(|| self.pause.remaining_ns())
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        if event.token < FIRST_LISTENER {
+            self.serve_connection(event);
+        } else if event.token == STOP {
+            self.begin_drain();
+        } else if !self.pause.is_on() {
+            self.accept_batch((event.token - FIRST_LISTENER) as usize);
+        }
+    }
+
+    fn serve_connection(&mut self, event: Event) {
+        let key = event.token as usize;
+        let Some(connection) = self.connections.get_mut(key) else {
+            return;
+        };
+        let next = connection.turn(
+            event.ready,
+            &mut self.input,
+            &mut self.output,
+            &mut self.bytes,
+        );
+        let next = next.and_then(|next| match next {
+            Next::Watch(interest) => {
+                self.epoll
+                    .modify(&connection.socket, event.token, interest)?;
+                Ok(Next::Wait)
+            }
+            next => Ok(next),
+        });
+        // An error is a reset: there is nobody left to tell.
+        if let Ok(Next::Close) | Err(_) = next {
+            self.connections.remove(key);
+            self.resume_accepting();
+        }
+    }
+
+    /// Accepts until none waits, since no further event would tell of those left over.
+    fn accept_batch(&mut self, index: usize) {
+        for _ in 0..accept::BATCH {
+            // Gone where the drain began in this batch.
+            let Some(listener) = self.listeners.get(index) else {
+                return;
+            };
+            match listener.accept() {
+                Ok(socket) => self.admit(socket),
+                Err(error) => match accept::failure(&error) {
+                    Failure::NoneWaits => return,
+                    Failure::ThisOneOnly => {}
+                    Failure::Exhausted => return self.pause.begin(error),
+                },
+            }
+        }
+        self.report_again(index);
+    }
+
+    fn admit(&mut self, socket: OwnedFd) {
+        let slot = self.connections.vacant_entry();
+        match self.epoll.add(&socket, slot.key() as u64, FOR_INPUT) {
+            Ok(()) => {
+                slot.insert(Connection {
+                    socket,
+                    session: S::default(),
+                    unsent: Vec::new(),
+                    input_ended: false,
+                });
+                self.accepted += 1;
+            }
+            Err(error) => self.refusals.add(error),
+        }
+    }
+
+    fn resume_accepting(&mut self) {
+        if self.pause.end() {
+            (0..self.listeners.len()).for_each(|index| self.report_again(index));
+        }
+    }
+
+    /// Lets the kernel report a listener that may still have connections waiting, after everybody else's turn.
+    fn report_again(&mut self, index: usize) {
+        let token = FIRST_LISTENER + index as u64;
+        let interest = Interest::IN | Interest::ET;
+        if let Err(error) = self.epoll.modify(&self.listeners[index], token, interest) {
+            // Tried again when the pause is over.
+            self.pause.begin(error);
+        }
+    }
+
+    fn begin_drain(&mut self) {
+        // Only the first signal counts: a second one would prolong the drain.
+        if self.drain.is_none() {
+            self.listeners.clear();
+            self.pause.end();
+            self.drain = Some(Drain::begin(self.connections.iter().map(|(_, open)| open)));
+        }
+    }
+}
+
+impl<S: Session> Connection<S> {
+    /// Everything the event calls for, within bounds. `bytes` counts what was sent.
+    #[inline]
+    fn turn(
+        &mut self,
+        ready: Interest,
+        input: &mut [u8],
+        output: &mut Vec<u8>,
+        bytes: &mut u64,
+    ) -> io::Result<Next> {
+        if !self.unsent.is_empty() {
+            return self.send_on(bytes);
+        }
+        for _ in 0..ROUNDS {
+            let received = match socket::receive(&self.socket, input) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Wait),
+                result => result?,
+            };
+            output.clear();
+            if received == 0 {
+                self.input_ended = true;
+                self.session.end_of_input(output);
+            } else {
+                self.session.input(&input[..received], output);
+            }
+            if !output.is_empty() {
+                let sent = sent(socket::send(&self.socket, output))?;
+                *bytes += sent as u64;
+                if sent < output.len() {
+                    self.unsent = output[sent..].to_vec();
+                    return Ok(Next::Watch(FOR_ROOM));
+                }
+            }
+            if received == 0 {
+                return Ok(Next::Close);
+            }
+            if received < input.len() && !ready.intersects(INPUT_ENDED) {
+                return Ok(Next::Wait);
+            }
+        }
+        Ok(Next::Watch(FOR_INPUT))
+    }
+
+    /// There is room again for what could not be sent.
+    #[cold]
+    fn send_on(&mut self, bytes: &mut u64) -> io::Result<Next> {
+        let sent = sent(socket::send(&self.socket, &self.unsent))?;
+        *bytes += sent as u64;
+        self.unsent.drain(..sent);
+        if !self.unsent.is_empty() {
+            return Ok(Next::Wait);
+        }
+        // Idle again: the memory goes back.
+        self.unsent = Vec::new();
+        Ok(if self.input_ended {
+            Next::Close
+        } else {
+            Next::Watch(FOR_INPUT)
+        })
+    }
+}
+
+impl<S> AsFd for Connection<S> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// A full send buffer took nothing, which is no error.
+fn sent(result: io::Result<usize>) -> io::Result<usize> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+        result => result,
+    }
+}

@@ -1,0 +1,317 @@
+//! *One thread, `io_uring(7)`.* Nothing is asked "are you ready?": operations are handed to the kernel, which tells of
+//! their completion. One accept and one receive per connection stay in force (multishot); a turn submits all sends
+//! and collects all completions in one system call.
+//!
+//! *Memory.* Received bytes come in buffers that the kernel picks from a pool when there is something to put in, so an
+//! idle connection owns none. What is sent belongs to the ring until its completion brings the vector back, to be
+//! used again: no allocation for a message in the steady state.
+//!
+//! *One send at a time:* two sends of one connection may overtake each other where the first has to wait for room. What
+//! is answered meanwhile gathers in `unsent`.
+//!
+//! *Slow readers.* A multishot receive goes on by itself: at [`UNSENT_MAX`] it is cancelled, and submitted again when
+//! the send before has ended. Until the cancellation takes effect the pool bounds what comes, so a connection keeps at
+//! most `UNSENT_MAX` and one pool (2 MiB) in flight, and as much unsent.
+//!
+//! *Nobody starves:* the kernel itself goes on to the next connection after 32 receives of one.
+//!
+//! *Slots are reused safely.* A connection is removed when none of its operations is left with the kernel, so no
+//! completion can come for a slot that a new connection has got.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use slab::Slab;
+use throng_sys::poll::READABLE;
+use throng_sys::uring::{Completion, Kind, Ring, RingOptions};
+
+use crate::accept::{self, Failure, Pause};
+use crate::drain::{self, Drain};
+use crate::listener::Listener;
+use crate::serve::Served;
+use crate::workload::{Echo, Session};
+
+/// 2 MiB of buffers, of which only touched pages are real. Running out ends a receive, which is then submitted again.
+const RING: RingOptions = RingOptions {
+    submission_entries: 512,
+    completion_entries: 4096,
+    buffer_count: 256,
+    buffer_bytes: 8 * 1024,
+};
+/// Unsent bytes from which on a connection is not read.
+const UNSENT_MAX: usize = 64 * 1024;
+/// Vectors kept for further sends, and the largest that is worth keeping.
+const SPARE_MAX: usize = 1024;
+const SPARE_BYTES: usize = RING.buffer_bytes as usize;
+/// The token of the stop descriptor's poll, the only one.
+const STOP: u64 = 0;
+
+struct Connection<S> {
+    socket: OwnedFd,
+    session: S,
+    unsent: Vec<u8>,
+    /// The receive, and the send, are with the kernel.
+    receiving: bool,
+    sending: bool,
+    /// The receive is being cancelled.
+    cancelling: bool,
+    input_ended: bool,
+    /// Reset: there is nobody left to tell.
+    broken: bool,
+}
+
+// An idle connection owns no buffer, only this (and the slab's growth, at most as much again).
+const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
+
+struct Server<S> {
+    ring: Ring,
+    listeners: Vec<Listener>,
+    /// Which listeners have their accept in force.
+    accepting: Vec<bool>,
+    connections: Slab<Connection<S>>,
+    spare: Vec<Vec<u8>>,
+    pause: Pause,
+    drain: Option<Drain>,
+    accepted: u64,
+    bytes: u64,
+}
+
+/// The ring for [`serve`], apart so that a kernel without one is known before anything listens.
+pub(crate) fn ring() -> io::Result<Ring> {
+    Ring::new(RING, Arc::from([]))
+}
+
+pub(crate) fn serve<S: Session>(
+    mut ring: Ring,
+    listeners: Vec<Listener>,
+    stop: BorrowedFd<'_>,
+) -> io::Result<Served> {
+    ring.poll(stop, READABLE, STOP)?;
+    let mut server = Server::<S> {
+        ring,
+        accepting: vec![false; listeners.len()],
+        listeners,
+        connections: Slab::new(),
+        spare: Vec::new(),
+        pause: Pause::default(),
+        drain: None,
+        accepted: 0,
+        bytes: 0,
+    };
+    server.accept_on_all()?;
+    while !server.is_done() {
+        let timeout_ns = server.timeout_ns();
+        server.ring.submit_and_wait(1, timeout_ns)?;
+        while let Some(completion) = server.ring.next_completion() {
+            server.handle(completion)?;
+        }
+        if server.pause.remaining_ns() == Some(0) {
+            server.resume_accepting()?;
+        }
+    }
+    Ok(Served {
+        connections: server.accepted,
+        bytes: server.bytes,
+        notes: server.pause.into_note().into_iter().collect(),
+    })
+}
+
+impl<S: Session> Server<S> {
+    fn is_done(&self) -> bool {
+        let is_idle = self.connections.is_empty() && !self.accepting.contains(&true);
+        self.drain
+            .is_some_and(|drain| is_idle || drain.remaining_ns() == 0)
+    }
+
+    fn timeout_ns(&self) -> Option<u64> {
+        let drain = self.drain.map(Drain::remaining_ns);
+        drain.or_else(|| self.pause.remaining_ns())
+    }
+
+    #[inline]
+    fn handle(&mut self, completion: Completion) -> io::Result<()> {
+        match completion.kind {
+            Kind::Receive => self.received(completion),
+            Kind::SendOwned => self.sent(completion),
+            Kind::Accept => self.accepted(completion),
+            Kind::Poll => self.begin_drain(),
+            Kind::Cancel => {
+                self.cancelled(completion.token);
+                Ok(())
+            }
+            Kind::SendShared => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn received(&mut self, completion: Completion) -> io::Result<()> {
+        let key = completion.token as usize;
+        let Some(connection) = self.connections.get_mut(key) else {
+            return Ok(());
+        };
+        connection.receiving = completion.more;
+        if connection.unsent.capacity() == 0 {
+            connection.unsent = self.spare.pop().unwrap_or_default();
+        }
+        match completion.bytes() {
+            Ok(0) => {
+                connection.input_ended = true;
+                connection.session.end_of_input(&mut connection.unsent);
+            }
+            Ok(length) => {
+                if let Some(buffer) = &completion.buffer {
+                    let bytes = self.ring.received(buffer, length);
+                    connection.session.input(bytes, &mut connection.unsent);
+                }
+            }
+            // It is submitted again when it may be: at once, or when what is unsent is sent.
+            Err(_) if completion.is_cancelled() || completion.is_out_of_buffers() => {}
+            Err(_) => connection.broken = true,
+        }
+        if let Some(buffer) = completion.buffer {
+            self.ring.recycle(buffer);
+        }
+        self.go_on(key)
+    }
+
+    #[inline]
+    fn sent(&mut self, completion: Completion) -> io::Result<()> {
+        let key = completion.token as usize;
+        let Some(connection) = self.connections.get_mut(key) else {
+            return Ok(());
+        };
+        let sent = completion.bytes().unwrap_or(0);
+        let vector = completion.sent.unwrap_or_default();
+        connection.sending = false;
+        // The kernel sends all of it unless the connection breaks on the way.
+        connection.broken |= sent < vector.len();
+        self.bytes += sent as u64;
+        self.keep(vector);
+        self.go_on(key)
+    }
+
+    /// Decides what a connection needs next. Called after each of its completions.
+    #[inline]
+    fn go_on(&mut self, key: usize) -> io::Result<()> {
+        let connection = &mut self.connections[key];
+        let token = key as u64;
+        if !connection.sending && !connection.broken {
+            let answer = std::mem::take(&mut connection.unsent);
+            if answer.is_empty() {
+                self.keep(answer);
+            } else {
+                connection.sending = true;
+                self.ring.send_owned(&connection.socket, answer, token)?;
+            }
+        }
+        let connection = &mut self.connections[key];
+        let must_stop = connection.broken || connection.unsent.len() >= UNSENT_MAX;
+        let is_over = connection.broken || connection.input_ended;
+        if connection.receiving {
+            if must_stop && !connection.cancelling {
+                connection.cancelling = true;
+                self.ring.cancel(Kind::Receive, token)?;
+            }
+        } else if is_over && !connection.sending {
+            self.connections.remove(key);
+            self.resume_accepting()?;
+        } else if !is_over && !must_stop {
+            connection.receiving = true;
+            self.ring.receive(&connection.socket, token)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a vector back for a further send, unless a large one or an unusual number of them would stay for good.
+    #[inline]
+    fn keep(&mut self, mut vector: Vec<u8>) {
+        if (1..=SPARE_BYTES).contains(&vector.capacity()) && self.spare.len() < SPARE_MAX {
+            vector.clear();
+            self.spare.push(vector);
+        }
+    }
+
+    fn cancelled(&mut self, token: u64) {
+        if let Some(connection) = self.connections.get_mut(token as usize) {
+            connection.cancelling = false;
+        }
+    }
+
+    fn accepted(&mut self, mut completion: Completion) -> io::Result<()> {
+        let index = completion.token as usize;
+        if let Some(accepting) = self.accepting.get_mut(index) {
+            *accepting = completion.more;
+        }
+        match completion.accepted() {
+            Ok(socket) => self.admit(socket, index)?,
+            Err(error) => match accept::failure(&error) {
+                Failure::NoneWaits | Failure::ThisOneOnly => {}
+                Failure::Exhausted if self.drain.is_some() => {}
+                Failure::Exhausted => self.pause.begin(error),
+            },
+        }
+        if self.pause.is_on() {
+            return Ok(());
+        }
+        self.accept_on_all()
+    }
+
+    fn admit(&mut self, socket: OwnedFd, index: usize) -> io::Result<()> {
+        if let Some(listener) = self.listeners.get(index) {
+            listener.send_at_once(&socket);
+        }
+        let slot = self.connections.vacant_entry();
+        self.ring.receive(&socket, slot.key() as u64)?;
+        let connection = &*slot.insert(Connection {
+            socket,
+            session: S::default(),
+            unsent: Vec::new(),
+            receiving: true,
+            sending: false,
+            cancelling: false,
+            input_ended: false,
+            broken: false,
+        });
+        self.accepted += 1;
+        if self.drain.is_some() {
+            // It was accepted before the cancellation reached the listener.
+            drain::end_input(connection);
+        }
+        Ok(())
+    }
+
+    fn resume_accepting(&mut self) -> io::Result<()> {
+        if self.pause.end() {
+            self.accept_on_all()?;
+        }
+        Ok(())
+    }
+
+    fn accept_on_all(&mut self) -> io::Result<()> {
+        for (index, listener) in self.listeners.iter().enumerate() {
+            if !self.accepting[index] {
+                self.accepting[index] = true;
+                self.ring.accept(listener, index as u64)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The accepts are cancelled too: each holds its listening socket open, although the descriptor is closed.
+    fn begin_drain(&mut self) -> io::Result<()> {
+        for index in 0..self.listeners.len() {
+            self.ring.cancel(Kind::Accept, index as u64)?;
+        }
+        self.listeners.clear();
+        self.pause.end();
+        self.drain = Some(Drain::begin(self.connections.iter().map(|(_, open)| open)));
+        Ok(())
+    }
+}
+
+impl<S> AsFd for Connection<S> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
