@@ -19,6 +19,7 @@ use crate::control::{Interrupt, Orders, Progress, ProgressReading, ShardStage};
 use crate::error::LoadError;
 use crate::messages::Messages;
 use crate::outstanding::OutstandingSampler;
+use crate::protocol::usual_reply_bytes;
 use crate::shard::{Answer, Answers, Assignment, Phase, run};
 use crate::source::Sources;
 
@@ -71,6 +72,8 @@ impl Fleet {
         let orders = Arc::new(Orders::default());
         let alternating = exchange.pacing.outstanding() == 1
             && matches!(exchange.protocol, Protocol::Echo { .. });
+        let reply_bytes = usual_reply_bytes(&exchange.protocol)
+            .saturating_mul(exchange.pacing.outstanding() as usize);
         let (answer, answers) = channel();
         let mut fleet = Self {
             spec: Arc::clone(&spec),
@@ -92,6 +95,7 @@ impl Fleet {
                 address: address.clone(),
                 sources: Sources::of(&spec.source, &address),
                 messages: messages.clone(),
+                reply_bytes,
                 strictly_alternating: alternating,
                 progress: Arc::clone(&progress),
                 orders: Arc::clone(&orders),

@@ -87,6 +87,26 @@ impl Replies {
     }
 }
 
+/// The size of a reply, guessed where the protocol does not tell it.
+pub(crate) fn usual_reply_bytes(protocol: &Protocol) -> usize {
+    const LINE_BYTES: usize = 2048;
+    match protocol {
+        Protocol::Echo { size_bytes } => *size_bytes as usize,
+        Protocol::Request {
+            expect: Expect::Text(text),
+            ..
+        } => text.len(),
+        Protocol::Request {
+            expect: Expect::Bytes(count),
+            ..
+        } => usize::try_from(*count).unwrap_or(usize::MAX / 2),
+        Protocol::Request {
+            expect: Expect::Until(_),
+            ..
+        } => LINE_BYTES,
+    }
+}
+
 #[inline]
 fn progress(whole: usize, remembered: u32, available: usize) -> Reading {
     let missing = whole - remembered as usize;

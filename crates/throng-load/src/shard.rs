@@ -57,6 +57,8 @@ pub(crate) struct Assignment {
     pub(crate) address: Address,
     pub(crate) sources: Sources,
     pub(crate) messages: Messages,
+    /// Bytes that usually come at once on a connection.
+    pub(crate) reply_bytes: usize,
     /// Whether each connection has one message outstanding at most, answered only after all of it has been received.
     pub(crate) strictly_alternating: bool,
     pub(crate) progress: Arc<Progress>,
@@ -89,7 +91,7 @@ pub(crate) fn run(assignment: Assignment, phases: &Receiver<Phase>, answers: Ans
                 Shard::new(assignment, backend, answers).serve(phases)
             }
             BackendName::IoUring => {
-                let (size, silent) = (assignment.messages.size(), assignment.strictly_alternating);
+                let (size, silent) = (assignment.reply_bytes, assignment.strictly_alternating);
                 let backend = UringBackend::new(slots, shared, size, silent)
                     .map_err(|error| failed("make an io_uring", error))?;
                 Shard::new(assignment, backend, answers).serve(phases)

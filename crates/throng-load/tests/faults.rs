@@ -176,7 +176,7 @@ fn silence_times_out_and_the_served_connections_go_on() {
     let peer = move |mut stream: TcpStream| {
         let number = silent_every_other.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         while let Some(bytes) = message(&mut stream) {
-            if number % 2 == 0 {
+            if number.is_multiple_of(2) {
                 let _ = stream.write_all(&bytes);
             }
         }

@@ -202,7 +202,8 @@ impl super::Backend for EpollBackend {
     #[inline]
     fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
         self.position = 0;
-        self.epoll.wait(Some(timeout_ns)).map(|_| ())
+        self.epoll.wait(Some(timeout_ns))?;
+        Ok(())
     }
 
     #[inline]

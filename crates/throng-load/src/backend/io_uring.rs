@@ -17,10 +17,12 @@ use super::{Began, Event, What};
 
 const SUBMISSION_ENTRIES: u32 = 1024;
 const COMPLETION_ENTRIES: u32 = 8192;
-/// Memory for received bytes: with the kernel until bytes come, whatever the number of connections.
-const POOL_BYTES: usize = 4 << 20;
-const BUFFER_BYTES_MIN: usize = 2 << 10;
+/// Buffers for received bytes are with the kernel until bytes come, whatever the number of connections. They are used in
+/// turn, so all of them together should fit into a near cache where messages are small.
+const BUFFER_BYTES_MIN: usize = 256;
 const BUFFER_BYTES_MAX: usize = 64 << 10;
+const POOL_BYTES: usize = 4 << 20;
+const BUFFERS_MAX: usize = 1024;
 
 /// The completion back end.
 pub(crate) struct UringBackend {
@@ -46,21 +48,22 @@ struct SendQueue {
 }
 
 impl UringBackend {
-    /// `message_bytes` is the usual size of a reply; `silent_sends` promises that a connection's next send follows the whole
-    /// reply to its last.
+    /// `reply_bytes` is what usually comes at once on a connection; `silent_sends` promises that a connection's next send
+    /// follows the whole reply to its last.
     pub(crate) fn new(
         slots: usize,
         shared: Arc<[u8]>,
-        message_bytes: usize,
+        reply_bytes: usize,
         silent_sends: bool,
     ) -> io::Result<Self> {
-        let buffer_bytes = message_bytes
+        let buffer_bytes = reply_bytes
+            .min(BUFFER_BYTES_MAX)
             .next_power_of_two()
             .clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX);
         let options = RingOptions {
             submission_entries: SUBMISSION_ENTRIES,
             completion_entries: COMPLETION_ENTRIES,
-            buffer_count: (POOL_BYTES / buffer_bytes) as u16,
+            buffer_count: (POOL_BYTES / buffer_bytes).min(BUFFERS_MAX) as u16,
             buffer_bytes: buffer_bytes as u32,
         };
         Ok(Self {
