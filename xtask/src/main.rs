@@ -1,1 +1,51 @@
-fn main(){}
+//! `cargo xtask`: the project's automation, in Rust, so that it needs nothing that the project does not need anyway.
+//!
+//! `ci` is the one gate: what passes it may land. `test` runs every test. `bench` measures the instrument itself.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for a terminal: its report is its purpose"
+)]
+
+mod bench;
+mod cargo;
+mod ci;
+mod rules;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's automation.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Everything that must hold before a change lands: format, rules, lints, tests, documentation, generated files.
+    Ci,
+    /// Every test of the workspace.
+    Test(test::TestArguments),
+    /// What the instrument itself costs, as ratios measured side by side.
+    Bench(bench::BenchArguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Ci => ci::run(),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

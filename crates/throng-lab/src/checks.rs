@@ -5,7 +5,7 @@
 //! recorded as not applicable, with the reason: that it was not forgotten must be visible.
 
 mod drift;
-mod errors;
+pub(crate) mod errors;
 mod generator_bound;
 mod littles_law;
 mod outstanding;

@@ -32,7 +32,9 @@ pub fn estimate(plan: &Plan) -> Duration {
 /// Warm-up and measurement of one trial.
 fn exchange(plan: &Plan) -> Duration {
     let rate = match plan.pacing {
-        Pacing::Open { rate_per_second, .. } => rate_per_second,
+        Pacing::Open {
+            rate_per_second, ..
+        } => rate_per_second,
         Pacing::Closed { .. } | Pacing::Lockstep { .. } => MODEST_RATE,
     };
     // A day is "too long" as well as any longer time, and cannot overflow a sum.
@@ -44,7 +46,9 @@ fn exchange(plan: &Plan) -> Duration {
     let measured = match plan.stop {
         Stop::Messages(messages) => by_count(messages),
         Stop::DurationNs(length_ns) => Duration::from_nanos(length_ns),
-        Stop::Confidence { max_duration_ns, .. } => Duration::from_nanos(max_duration_ns),
+        Stop::Confidence {
+            max_duration_ns, ..
+        } => Duration::from_nanos(max_duration_ns),
     };
     warmup.saturating_add(measured)
 }

@@ -4,16 +4,18 @@
 //! checks the figures and writes the record. It prints nothing; what happens is told through [`Event`]s. Every server,
 //! built-in or the user's, is started by the same launcher. Explaining what was found comes with the findings.
 
-pub mod checks;
+mod checks;
+mod child;
 mod estimate;
 mod event;
 mod generator;
 mod job;
-pub mod launcher;
+mod launcher;
 mod limit;
 pub mod machine;
 mod observer;
 mod order;
+mod output;
 pub mod plan;
 pub mod plans;
 mod run;

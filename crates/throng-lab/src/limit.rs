@@ -23,7 +23,9 @@ pub(crate) struct Busy {
 
 /// The limit, as [`Limit`] defines it. A spinning pacer is always busy, so an open loop is judged by its rate first.
 pub(crate) fn limit(pacing: &Pacing, replies_per_second: f64, busy: Busy) -> Limit {
-    if let Pacing::Open { rate_per_second, .. } = pacing
+    if let Pacing::Open {
+        rate_per_second, ..
+    } = pacing
         && replies_per_second >= RATE_KEPT * rate_per_second
     {
         return Limit::Rate;
@@ -55,14 +57,20 @@ mod tests {
             (0.90, 0.98, Limit::Both),
             (0.89, 0.97, Limit::Waiting),
         ] {
-            let busy = Busy { server: Some(server), generator: Some(generator) };
+            let busy = Busy {
+                server: Some(server),
+                generator: Some(generator),
+            };
             assert_eq!(limit(&CLOSED, 1.0, busy), expected, "{server} {generator}");
         }
     }
 
     #[test]
     fn a_server_that_cannot_be_seen_leaves_it_open() {
-        let busy = Busy { server: None, generator: Some(1.0) };
+        let busy = Busy {
+            server: None,
+            generator: Some(1.0),
+        };
         assert_eq!(limit(&CLOSED, 1.0, busy), Limit::Unknown);
     }
 
@@ -74,7 +82,10 @@ mod tests {
             outstanding: 1,
             spin: true,
         };
-        let busy = Busy { server: Some(0.95), generator: Some(0.6) };
+        let busy = Busy {
+            server: Some(0.95),
+            generator: Some(0.6),
+        };
         assert_eq!(limit(&open, 990.0, busy), Limit::Rate);
         assert_eq!(limit(&open, 700.0, busy), Limit::Server);
     }

@@ -83,7 +83,10 @@ mod tests {
         assert_eq!(order.len() as u32, trials(&plan(7)));
         for (repeat, pass) in order.chunks(6).enumerate() {
             assert!(pass.iter().all(|cell| cell.repeat == repeat as u32));
-            let cells: BTreeSet<_> = pass.iter().map(|cell| (cell.target, cell.connections)).collect();
+            let cells: BTreeSet<_> = pass
+                .iter()
+                .map(|cell| (cell.target, cell.connections))
+                .collect();
             assert_eq!(cells.len(), 6);
         }
     }
@@ -95,7 +98,11 @@ mod tests {
         assert_ne!(of_seed(1), of_seed(2));
         let passes: BTreeSet<_> = of_seed(1)
             .chunks(6)
-            .map(|pass| pass.iter().map(|cell| (cell.target, cell.connections)).collect::<Vec<_>>())
+            .map(|pass| {
+                pass.iter()
+                    .map(|cell| (cell.target, cell.connections))
+                    .collect::<Vec<_>>()
+            })
             .collect();
         assert!(passes.len() > 1, "passes are shuffled anew");
     }
@@ -104,6 +111,13 @@ mod tests {
     fn the_generator_is_the_published_one() {
         let mut random = SplitMix64(1_234_567);
         let first: Vec<u64> = (0..3).map(|_| random.next()).collect();
-        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+        assert_eq!(
+            first,
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423
+            ]
+        );
     }
 }

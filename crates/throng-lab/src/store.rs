@@ -19,7 +19,7 @@ pub(crate) struct Store {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// No folder for it.
-    #[error("cannot make the folder {folder} for the run's record: {source}; choose another place with --output", folder = .folder.display())]
+    #[error("cannot make the folder {folder} for the run's record: {source}; choose another place with --runs-dir", folder = .folder.display())]
     Folder {
         /// The folder that was to be made.
         folder: PathBuf,
@@ -38,14 +38,22 @@ pub enum StoreError {
 
 impl Store {
     /// Makes a new folder `TIME-PLAN` in `runs_directory`, with a number behind where that exists already.
-    pub(crate) fn create(runs_directory: &Path, time: &str, plan_name: &str) -> Result<Self, StoreError> {
+    pub(crate) fn create(
+        runs_directory: &Path,
+        time: &str,
+        plan_name: &str,
+    ) -> Result<Self, StoreError> {
         fs::create_dir_all(runs_directory).map_err(|source| StoreError::Folder {
             folder: runs_directory.to_owned(),
             source,
         })?;
         let mut count = 1_u32;
         loop {
-            let suffix = if count == 1 { String::new() } else { format!("-{count}") };
+            let suffix = if count == 1 {
+                String::new()
+            } else {
+                format!("-{count}")
+            };
             let folder = runs_directory.join(format!("{time}-{plan_name}{suffix}"));
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(Self { folder }),
@@ -136,6 +144,6 @@ mod tests {
     fn a_place_that_cannot_be_written_is_named_with_what_to_do() {
         let error = Store::create(Path::new("/proc/nowhere"), "T", "p").expect_err("read-only");
         assert!(error.to_string().contains("/proc/nowhere"), "{error}");
-        assert!(error.to_string().contains("--output"), "{error}");
+        assert!(error.to_string().contains("--runs-dir"), "{error}");
     }
 }

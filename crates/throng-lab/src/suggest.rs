@@ -35,7 +35,10 @@ mod tests {
         let nearest = |written| nearest(written, models.into_iter());
         assert_eq!(nearest("epoll-egde"), Some("epoll-edge"));
         assert_eq!(nearest("iouring"), Some("io-uring"));
-        assert_eq!(nearest("thread-per-conection"), Some("thread-per-connection"));
+        assert_eq!(
+            nearest("thread-per-conection"),
+            Some("thread-per-connection")
+        );
         assert_eq!(nearest("nginx"), None);
     }
 
@@ -43,6 +46,6 @@ mod tests {
     fn lists_read_as_a_sentence() {
         assert_eq!(or_list(&["a", "b", "c"]), "a, b or c");
         assert_eq!(or_list(&["a"]), "a");
-        assert_eq!(or_list::<&str>(&[]), "");
+        assert_eq!(or_list(&[] as &[&str]), "");
     }
 }

@@ -6,8 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{self, Deserializer, Visitor};
 use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
 use throng_record::plan::ListenFamily;
 use throng_record::{TargetKind, TargetRecord};
 use throng_sys::address::Address;
@@ -94,8 +94,10 @@ fn resolve_text(text: &str, models: &[String]) -> Result<TargetRecord, PlanError
     }
     Err(PlanError::UnknownModel {
         model: text.to_owned(),
-        nearest: nearest(text, models.iter().map(String::as_str))
-            .map_or_else(|| ".".to_owned(), |model| format!("; did you mean `{model}`?")),
+        nearest: nearest(text, models.iter().map(String::as_str)).map_or_else(
+            || ".".to_owned(),
+            |model| format!("; did you mean `{model}`?"),
+        ),
         known: or_list(models),
     })
 }

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Client, Server, for_each_model_and_family, pattern};
+use throng_sys::socket::{end_output, reset_on_close};
 use throng_sys::sysctl;
 
 #[test]
@@ -50,9 +51,9 @@ fn pipelined_messages_come_back_in_order() {
 fn the_end_of_input_is_answered_after_all_output() {
     for_each_model_and_family(|model, address| {
         let server = Server::start(model, address);
-        server.connect().end_output();
+        end_output(server.connect()).expect("half-closed");
         let mut silent = server.connect();
-        silent.end_output();
+        end_output(&silent).expect("half-closed");
         silent.expect_end();
         // Data and the end of input in the same event.
         for size in [1, 65_536, 1_048_576] {
@@ -62,7 +63,7 @@ fn the_end_of_input_is_answered_after_all_output() {
             thread::scope(|scope| {
                 scope.spawn(|| {
                     writer.write_all(&message).expect("sent");
-                    writer.end_output();
+                    end_output(&writer).expect("half-closed");
                 });
                 client.expect(&message);
             });
@@ -102,7 +103,7 @@ fn a_slow_reader_is_not_read_on_and_holds_nobody_up() {
         bystander.echo(b"meanwhile");
         // It had been slow, not gone: everything comes.
         slow.set_nonblocking(false);
-        slow.end_output();
+        end_output(&slow).expect("half-closed");
         slow.expect(&pattern(pushed));
         slow.expect_end();
         bystander.echo(b"after");
@@ -153,7 +154,7 @@ fn a_flood_starves_nobody() {
                 while flooding.load(Ordering::Relaxed) {
                     writer.write_all(&message).expect("sent");
                 }
-                writer.end_output();
+                end_output(&writer).expect("half-closed");
             });
             scope.spawn(|| {
                 let mut buffer = vec![0; 256 * 1024];
@@ -176,7 +177,7 @@ fn a_reset_ends_one_connection_only() {
         let mut bystander = server.connect();
         for round in 0..40_u8 {
             let mut client = server.connect();
-            throng_sys::socket::reset_on_close(&client).expect("set");
+            reset_on_close(&client).expect("set");
             match round % 4 {
                 0 => {}
                 1 => client.write_all(b"sent, and gone").expect("sent"),
@@ -209,7 +210,7 @@ fn slots_of_closed_connections_serve_new_ones() {
             }
             let old = std::mem::replace(&mut clients[closing], server.connect());
             clients[closing].write_all(&pattern(100)).expect("sent");
-            old.end_output();
+            end_output(&old).expect("half-closed");
             for mut client in std::iter::once(old).chain(clients.iter().map(Client::try_clone)) {
                 client.expect(&pattern(100));
                 bytes += 100;

@@ -1,1 +1,33 @@
-fn main(){}
+//! `throng`: a laboratory for TCP servers under many connections.
+//!
+//! The binary parses flags, wires the crates together, writes to the user and exits; what is measured, served or
+//! reported is the other crates' work. One command, one file, in [`command`].
+
+mod cli;
+mod command;
+mod doctor;
+mod exit;
+mod experiment;
+mod failure;
+mod flags;
+mod interrupt;
+mod output;
+mod progress;
+mod runs;
+mod suggest;
+mod verdict;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match cli.command.run() {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.print();
+            failure.exit.into()
+        }
+    }
+}

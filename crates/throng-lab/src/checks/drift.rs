@@ -19,24 +19,23 @@ pub(super) fn check(timeline: &Timeline, duration_ns: u64) -> Check {
     let kind = CheckKind::Drift;
     let slices = whole_slices(timeline, duration_ns);
     let replies: u64 = slices.iter().sum();
-    let batch = slices.len() / (2 * BATCHES);
-    if batch == 0 {
-        return not_applicable(kind, "the measurement was too short to be cut into halves that can be compared; measure longer");
+    if slices.len() < 2 * BATCHES {
+        return not_applicable(
+            kind,
+            "the measurement was too short to be cut into halves that can be compared; measure longer",
+        );
     }
     if replies < REPLIES_MIN {
         return not_applicable(
             kind,
-            format!("only {replies} replies, {REPLIES_MIN} are needed to compare the halves; measure longer"),
+            format!(
+                "only {replies} replies, {REPLIES_MIN} are needed to compare the halves; measure longer"
+            ),
         );
     }
-    let means: Vec<f64> = slices
-        .chunks_exact(batch)
-        .take(2 * BATCHES)
-        .map(|slices| slices.iter().sum::<u64>() as f64 / batch as f64)
-        .collect();
-    let (first, second) = means.split_at(BATCHES);
-    let (first, first_variance) = mean_and_its_variance(first);
-    let (second, second_variance) = mean_and_its_variance(second);
+    let (first, second) = slices.split_at(slices.len() / 2);
+    let (first, first_variance) = mean_and_its_variance(&batch_means(first));
+    let (second, second_variance) = mean_and_its_variance(&batch_means(second));
     let difference = (second - first) / ((first + second) / 2.0);
     let standard_errors = (second - first).abs() / (first_variance + second_variance).sqrt();
     let evidence = format!(
@@ -51,9 +50,21 @@ pub(super) fn check(timeline: &Timeline, duration_ns: u64) -> Check {
             "the server slowed down under load (memory, heat, a queue that grows), or the machine got busy; measure longer, and look at the series"
         };
         let detail = format!("{evidence}: {cause}");
-        made(kind, CheckResult::Failed, difference, DIFFERENCE_MAX, detail)
+        made(
+            kind,
+            CheckResult::Failed,
+            difference,
+            DIFFERENCE_MAX,
+            detail,
+        )
     } else {
-        made(kind, CheckResult::Passed, difference, DIFFERENCE_MAX, evidence)
+        made(
+            kind,
+            CheckResult::Passed,
+            difference,
+            DIFFERENCE_MAX,
+            evidence,
+        )
     }
 }
 
@@ -61,6 +72,17 @@ pub(super) fn check(timeline: &Timeline, duration_ns: u64) -> Check {
 fn whole_slices(timeline: &Timeline, duration_ns: u64) -> &[u64] {
     let whole = duration_ns.checked_div(timeline.slice_ns).unwrap_or(0) as usize;
     &timeline.replies[..whole.min(timeline.replies.len())]
+}
+
+/// Replies per slice of each batch. Batches are as equal as whole slices allow, and leave none out.
+fn batch_means(slices: &[u64]) -> Vec<f64> {
+    let border = |batch: usize| batch * slices.len() / BATCHES;
+    (0..BATCHES)
+        .map(|batch| {
+            let slices = &slices[border(batch)..border(batch + 1)];
+            slices.iter().sum::<u64>() as f64 / slices.len() as f64
+        })
+        .collect()
 }
 
 /// The mean of the values, and the variance of that mean.
@@ -104,18 +126,37 @@ mod tests {
     #[test]
     fn a_difference_must_be_large_and_certain_to_fail() {
         assert_eq!(result(&timeline(100, 100, 2)), CheckResult::Passed);
-        assert_eq!(result(&timeline(100, 109, 2)), CheckResult::Passed, "certain but small");
+        assert_eq!(
+            result(&timeline(100, 109, 2)),
+            CheckResult::Passed,
+            "certain but small"
+        );
         assert_eq!(result(&timeline(100, 113, 2)), CheckResult::Failed);
         assert_eq!(result(&timeline(113, 100, 2)), CheckResult::Failed);
-        assert_eq!(result(&timeline(100, 113, 40)), CheckResult::Passed, "large but uncertain");
-        assert_eq!(result(&timeline(100, 130, 0)), CheckResult::Failed, "no scatter at all");
-        assert_eq!(result(&timeline(100, 100, 0)), CheckResult::Passed, "no scatter at all");
+        assert_eq!(
+            result(&timeline(100, 113, 40)),
+            CheckResult::Passed,
+            "large but uncertain"
+        );
+        assert_eq!(
+            result(&timeline(100, 130, 0)),
+            CheckResult::Failed,
+            "no scatter at all"
+        );
+        assert_eq!(
+            result(&timeline(100, 100, 0)),
+            CheckResult::Passed,
+            "no scatter at all"
+        );
     }
 
     #[test]
     fn the_cause_depends_on_the_direction() {
         let faster = check(&timeline(100, 130, 2), 100 * SLICE_NS).detail;
-        assert!(faster.contains("faster") && faster.contains("warm-up"), "{faster}");
+        assert!(
+            faster.contains("faster") && faster.contains("warm-up"),
+            "{faster}"
+        );
         let slower = check(&timeline(130, 100, 2), 100 * SLICE_NS).detail;
         assert!(slower.contains("slower"), "{slower}");
     }
@@ -130,7 +171,10 @@ mod tests {
 
     #[test]
     fn too_little_is_not_judged() {
-        assert_eq!(check(&Timeline::default(), 0).result, CheckResult::NotApplicable);
+        assert_eq!(
+            check(&Timeline::default(), 0).result,
+            CheckResult::NotApplicable
+        );
         let mut short = timeline(100, 100, 2);
         short.replies.truncate(19);
         assert_eq!(check(&short, 1_000).result, CheckResult::NotApplicable);

@@ -7,12 +7,33 @@ use super::made;
 pub(super) fn check(load: &LoadRecord) -> Check {
     let kind = CheckKind::UnexpectedErrors;
     let mut errors = ErrorCounts::default();
-    for phase in [&load.connect.errors, &load.exchange.errors, &load.close.errors] {
+    for phase in [
+        &load.connect.errors,
+        &load.exchange.errors,
+        &load.close.errors,
+    ] {
         errors.merge(phase);
     }
     if errors.total() == 0 {
-        return made(kind, CheckResult::Passed, 0.0, 0.0, "no connection failed".to_owned());
+        return made(
+            kind,
+            CheckResult::Passed,
+            0.0,
+            0.0,
+            "no connection failed".to_owned(),
+        );
     }
+    made(
+        kind,
+        CheckResult::Failed,
+        errors.total() as f64,
+        0.0,
+        in_words(&errors),
+    )
+}
+
+/// Each kind with its count, its first example, its cause and its remedy.
+pub(crate) fn in_words(errors: &ErrorCounts) -> String {
     let details: Vec<String> = errors
         .counts
         .iter()
@@ -22,10 +43,14 @@ pub(super) fn check(load: &LoadRecord) -> Check {
                 .first_examples
                 .get(&kind)
                 .map_or_else(String::new, |example| format!(" (the first: {example})"));
-            format!("{count} × {}{example}: {}", kind.words(), cause_and_remedy(kind))
+            format!(
+                "{count} × {}{example}: {}",
+                kind.words(),
+                cause_and_remedy(kind)
+            )
         })
         .collect();
-    made(kind, CheckResult::Failed, errors.total() as f64, 0.0, details.join("; "))
+    details.join("; ")
 }
 
 /// Why this happens, and what to do about it.
@@ -59,7 +84,7 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
             "what came back is not what was sent or expected: the server corrupts or reorders, or does not speak this protocol; check the target, or --send and --expect"
         }
         ErrorKind::ExcessBytes => {
-            "the server sent more than it was asked for: it greets, duplicates or broadcasts, or the end of its reply is not what --expect says"
+            "the server sent more than it was asked for: it greets, duplicates or broadcasts, or its reply ends elsewhere than --expect says; check the target, or --send and --expect"
         }
         ErrorKind::ReplyTimedOut => {
             "the server stopped answering: it hangs, starves some connections, or waits for more input; if it is only slow, raise --timeout"
@@ -85,10 +110,17 @@ mod tests {
                 1 => &mut load.exchange.errors,
                 _ => &mut load.close.errors,
             };
-            errors.count(ErrorKind::ReplyTimedOut, || "connection 7 waited 10 s".to_owned());
+            errors.count(ErrorKind::ReplyTimedOut, || {
+                "connection 7 waited 10 s".to_owned()
+            });
             let check = check(&load);
             assert_eq!(check.result, CheckResult::Failed);
-            for part in ["1 × reply timed out", "connection 7 waited 10 s", "hangs", "--timeout"] {
+            for part in [
+                "1 × reply timed out",
+                "connection 7 waited 10 s",
+                "hangs",
+                "--timeout",
+            ] {
                 assert!(check.detail.contains(part), "{part} in {}", check.detail);
             }
         }
@@ -97,13 +129,21 @@ mod tests {
     #[test]
     fn kinds_are_listed_side_by_side_and_summed() {
         let mut load = LoadRecord::default();
-        load.connect.errors.count(ErrorKind::ConnectRefused, || "a".to_owned());
+        load.connect
+            .errors
+            .count(ErrorKind::ConnectRefused, || "a".to_owned());
         for _ in 0..2 {
-            load.exchange.errors.count(ErrorKind::Reset, || "b".to_owned());
+            load.exchange
+                .errors
+                .count(ErrorKind::Reset, || "b".to_owned());
         }
         let check = check(&load);
         assert_eq!(check.measured, Some(3.0));
-        assert!(check.detail.contains("1 × connect refused"), "{}", check.detail);
+        assert!(
+            check.detail.contains("1 × connect refused"),
+            "{}",
+            check.detail
+        );
         assert!(check.detail.contains("2 × reset"), "{}", check.detail);
     }
 }

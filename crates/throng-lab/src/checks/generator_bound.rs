@@ -19,7 +19,10 @@ pub(super) fn check(pacing: &Pacing, busy: Busy) -> Check {
     let Some(server) = busy.server else {
         return not_applicable(
             kind,
-            format!("the server's CPU time is not visible from here; the generator used {} of its cores", percent(generator)),
+            format!(
+                "the server's CPU time is not visible from here; the generator used {} of its cores",
+                percent(generator)
+            ),
         );
     };
     let evidence = format!(
@@ -31,9 +34,21 @@ pub(super) fn check(pacing: &Pacing, busy: Busy) -> Check {
         let detail = format!(
             "{evidence}: the server could do more than it was asked; the figure is a lower bound. Give the generator more CPUs (cpus) and shards"
         );
-        made(kind, CheckResult::Qualified, generator, GENERATOR_BUSY, detail)
+        made(
+            kind,
+            CheckResult::Qualified,
+            generator,
+            GENERATOR_BUSY,
+            detail,
+        )
     } else {
-        made(kind, CheckResult::Passed, generator, GENERATOR_BUSY, evidence)
+        made(
+            kind,
+            CheckResult::Passed,
+            generator,
+            GENERATOR_BUSY,
+            evidence,
+        )
     }
 }
 
@@ -46,7 +61,10 @@ mod tests {
     const CLOSED: Pacing = Pacing::Closed { outstanding: 1 };
 
     fn busy(generator: f64, server: f64) -> Busy {
-        Busy { server: Some(server), generator: Some(generator) }
+        Busy {
+            server: Some(server),
+            generator: Some(generator),
+        }
     }
 
     #[test]
@@ -58,7 +76,11 @@ mod tests {
             (0.99, 0.90, CheckResult::Passed),
             (0.50, 0.99, CheckResult::Passed),
         ] {
-            assert_eq!(check(&CLOSED, busy(generator, server)).result, expected, "{generator} {server}");
+            assert_eq!(
+                check(&CLOSED, busy(generator, server)).result,
+                expected,
+                "{generator} {server}"
+            );
         }
     }
 
@@ -70,8 +92,14 @@ mod tests {
             outstanding: 1,
             spin: true,
         };
-        assert_eq!(check(&open, busy(1.0, 0.1)).result, CheckResult::NotApplicable);
-        let unseen = Busy { server: None, generator: Some(1.0) };
+        assert_eq!(
+            check(&open, busy(1.0, 0.1)).result,
+            CheckResult::NotApplicable
+        );
+        let unseen = Busy {
+            server: None,
+            generator: Some(1.0),
+        };
         assert_eq!(check(&CLOSED, unseen).result, CheckResult::NotApplicable);
     }
 }

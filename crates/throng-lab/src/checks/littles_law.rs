@@ -16,15 +16,24 @@ const REPLIES_MIN: u64 = 100;
 pub(super) fn check(pacing: &Pacing, steady: Option<&SteadyWindow>) -> Check {
     let kind = CheckKind::LittlesLaw;
     if !pacing.is_closed() {
-        return not_applicable(kind, "only in a plain closed loop is it known beforehand how many messages are outstanding");
+        return not_applicable(
+            kind,
+            "only in a plain closed loop is it known beforehand how many messages are outstanding",
+        );
     }
     let Some(steady) = steady else {
-        return not_applicable(kind, "there was no stretch of time in which every connection was active");
+        return not_applicable(
+            kind,
+            "there was no stretch of time in which every connection was active",
+        );
     };
     if steady.replies < REPLIES_MIN || steady.outstanding_by_construction <= 0.0 {
         return not_applicable(
             kind,
-            format!("only {} replies while every connection was active, {REPLIES_MIN} are needed; measure longer", steady.replies),
+            format!(
+                "only {} replies while every connection was active, {REPLIES_MIN} are needed; measure longer",
+                steady.replies
+            ),
         );
     }
     let deviation = (steady.outstanding_by_law / steady.outstanding_by_construction - 1.0).abs();
@@ -36,7 +45,13 @@ pub(super) fn check(pacing: &Pacing, steady: Option<&SteadyWindow>) -> Check {
     );
     // Not `<=` alone: a deviation that is no number must not pass.
     if deviation <= DEVIATION_MAX {
-        made(kind, CheckResult::Passed, deviation, DEVIATION_MAX, evidence)
+        made(
+            kind,
+            CheckResult::Passed,
+            deviation,
+            DEVIATION_MAX,
+            evidence,
+        )
     } else {
         let detail = format!(
             "{evidence}: the generator lost time between a reply and the next message, or was held up itself; give it a CPU of its own (cpus) or more shards"
@@ -69,7 +84,11 @@ mod tests {
             (105.1, CheckResult::Failed),
             (f64::NAN, CheckResult::Failed),
         ] {
-            assert_eq!(check(&CLOSED, Some(&steady(by_law, 100))).result, expected, "{by_law}");
+            assert_eq!(
+                check(&CLOSED, Some(&steady(by_law, 100))).result,
+                expected,
+                "{by_law}"
+            );
         }
     }
 

@@ -1,8 +1,8 @@
 //! Open loop and lockstep: the number outstanding, seen by a sampler, against throughput × mean time from send to reply.
 //!
 //! The sampler reads counters that the recording of latencies does not use, so the two are independent accounts. Within
-//! 10 %, but never closer than the sampling itself can tell: four standard errors of the mean of a count with Poisson
-//! scatter, √(mean ÷ samples), and at least a twentieth of a message, which is what a fleet that is nearly idle shows.
+//! 10 %, but never closer than the sampling itself can tell: four standard errors of the samples' mean, and at least a
+//! twentieth of a message, which is what a fleet that is nearly idle shows.
 
 use throng_record::phase::OutstandingSampled;
 use throng_record::{Check, CheckKind, CheckResult, Pacing};
@@ -18,7 +18,10 @@ const STANDARD_ERRORS: f64 = 4.0;
 pub(super) fn check(pacing: &Pacing, sampled: Option<&OutstandingSampled>) -> Check {
     let kind = CheckKind::OutstandingSampled;
     if pacing.is_closed() {
-        return not_applicable(kind, "a plain closed loop is checked by Little's law instead");
+        return not_applicable(
+            kind,
+            "a plain closed loop is checked by Little's law instead",
+        );
     }
     let Some(sampled) = sampled else {
         return not_applicable(kind, "the number outstanding was not sampled");
@@ -26,10 +29,13 @@ pub(super) fn check(pacing: &Pacing, sampled: Option<&OutstandingSampled>) -> Ch
     if sampled.samples < SAMPLES_MIN {
         return not_applicable(
             kind,
-            format!("only {} samples of the number outstanding, {SAMPLES_MIN} are needed; measure longer", sampled.samples),
+            format!(
+                "only {} samples of the number outstanding, {SAMPLES_MIN} are needed; measure longer",
+                sampled.samples
+            ),
         );
     }
-    let standard_error = (sampled.mean.max(sampled.by_law) / sampled.samples as f64).sqrt();
+    let standard_error = sampled.stdev / (sampled.samples as f64).sqrt();
     let bound = (DEVIATION_MAX * sampled.by_law)
         .max(STANDARD_ERRORS * standard_error)
         .max(SLACK_MIN);
@@ -57,7 +63,12 @@ mod tests {
     const LOCKSTEP: Pacing = Pacing::Lockstep { group: 10 };
 
     fn sampled(samples: u64, mean: f64, by_law: f64) -> OutstandingSampled {
-        OutstandingSampled { samples, mean, by_law }
+        OutstandingSampled {
+            samples,
+            mean,
+            stdev: 1.0,
+            by_law,
+        }
     }
 
     #[test]
@@ -82,8 +93,20 @@ mod tests {
             outstanding: 1,
             spin: true,
         };
-        assert_eq!(check(&open, Some(&sampled(200, 0.01, 0.002))).result, CheckResult::Passed);
-        assert_eq!(check(&open, Some(&sampled(200, 0.9, 0.002))).result, CheckResult::Failed);
+        // Four standard errors of 100 samples are 0.4 of a message.
+        assert_eq!(
+            check(&open, Some(&sampled(100, 0.39, 0.002))).result,
+            CheckResult::Passed
+        );
+        assert_eq!(
+            check(&open, Some(&sampled(100, 0.41, 0.002))).result,
+            CheckResult::Failed
+        );
+        let steady = OutstandingSampled {
+            stdev: 0.0,
+            ..sampled(100, 0.04, 0.002)
+        };
+        assert_eq!(check(&open, Some(&steady)).result, CheckResult::Passed);
     }
 
     #[test]

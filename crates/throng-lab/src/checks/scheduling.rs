@@ -75,15 +75,25 @@ mod tests {
             (false, 100_000, CheckResult::Passed),
             (false, 100_001, CheckResult::Qualified),
         ] {
-            assert_eq!(check(&open(spin), Some(&error(p99_ns))).result, expected, "{p99_ns}");
+            assert_eq!(
+                check(&open(spin), Some(&error(p99_ns))).result,
+                expected,
+                "{p99_ns}"
+            );
         }
     }
 
     #[test]
     fn without_a_schedule_there_is_no_error_of_it() {
         let closed = Pacing::Closed { outstanding: 1 };
-        assert_eq!(check(&closed, Some(&error(1))).result, CheckResult::NotApplicable);
+        assert_eq!(
+            check(&closed, Some(&error(1))).result,
+            CheckResult::NotApplicable
+        );
         assert_eq!(check(&open(true), None).result, CheckResult::NotApplicable);
-        assert_eq!(check(&open(true), Some(&Histogram::default())).result, CheckResult::NotApplicable);
+        assert_eq!(
+            check(&open(true), Some(&Histogram::default())).result,
+            CheckResult::NotApplicable
+        );
     }
 }

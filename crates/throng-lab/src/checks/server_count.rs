@@ -13,7 +13,8 @@ pub(super) fn check(target: TargetKind, load: &LoadRecord, ending: Option<&Endin
     let Some(served) = ending.and_then(|ending| ending.served) else {
         return not_applicable(kind, "the server did not live to tell what it has served");
     };
-    let failed = load.connect.errors.total() + load.exchange.errors.total() + load.close.errors.total();
+    let failed =
+        load.connect.errors.total() + load.exchange.errors.total() + load.close.errors.total();
     if failed > 0 {
         return not_applicable(kind, "connections failed, so the counts need not agree");
     }
@@ -73,7 +74,10 @@ mod tests {
     fn it_is_not_made_where_there_is_nothing_to_compare() {
         let silent = Ending::in_order_for_tests();
         let mut broken = load();
-        broken.exchange.errors.count(ErrorKind::Reset, || "first".to_owned());
+        broken
+            .exchange
+            .errors
+            .count(ErrorKind::Reset, || "first".to_owned());
         for check in [
             check(TargetKind::Command, &load(), Some(&ending(1, 1))),
             check(TargetKind::BuiltIn, &load(), Some(&silent)),

@@ -11,7 +11,10 @@ use crate::launcher::Ending;
 pub(super) fn check(target: TargetKind, ending: Option<&Ending>) -> Check {
     let kind = CheckKind::ServerDied;
     let Some(ending) = ending else {
-        return not_applicable(kind, "throng did not start this server, and does not end it");
+        return not_applicable(
+            kind,
+            "throng did not start this server, and does not end it",
+        );
     };
     let fail = |what: &str| {
         let detail = format!("{what}{}", ending.tail_in_words());
@@ -68,13 +71,23 @@ mod tests {
     #[test]
     fn leaving_in_order_is_asked_of_built_in_servers_only() {
         let in_order = Ending::in_order_for_tests();
-        let killed = Ending { was_killed: true, succeeded: false, ..Ending::in_order_for_tests() };
-        let by_signal = Ending { succeeded: false, ..Ending::in_order_for_tests() };
+        let killed = Ending {
+            was_killed: true,
+            succeeded: false,
+            ..Ending::in_order_for_tests()
+        };
+        let by_signal = Ending {
+            succeeded: false,
+            ..Ending::in_order_for_tests()
+        };
         assert_eq!(result(TargetKind::BuiltIn, &in_order), CheckResult::Passed);
         assert_eq!(result(TargetKind::BuiltIn, &killed), CheckResult::Failed);
         assert_eq!(result(TargetKind::BuiltIn, &by_signal), CheckResult::Failed);
         assert_eq!(result(TargetKind::Command, &killed), CheckResult::Passed);
         assert_eq!(result(TargetKind::Command, &by_signal), CheckResult::Passed);
-        assert_eq!(check(TargetKind::Running, None).result, CheckResult::NotApplicable);
+        assert_eq!(
+            check(TargetKind::Running, None).result,
+            CheckResult::NotApplicable
+        );
     }
 }

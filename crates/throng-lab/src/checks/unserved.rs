@@ -13,7 +13,9 @@ pub(super) fn check(pacing: &Pacing, connected: u32, exchange: &ExchangePhase) -
     if sent < enough_for_all(pacing, connected) {
         return not_applicable(
             kind,
-            format!("{sent} messages are too few to reach each of {connected} connections; send more, or open fewer"),
+            format!(
+                "{sent} messages are too few to reach each of {connected} connections; send more, or open fewer"
+            ),
         );
     }
     let unserved = connected.saturating_sub(exchange.connections_served);
@@ -54,7 +56,10 @@ mod tests {
 
     #[test]
     fn a_single_unserved_connection_fails() {
-        assert_eq!(check(&CLOSED, 10, &exchange(100, 10)).result, CheckResult::Passed);
+        assert_eq!(
+            check(&CLOSED, 10, &exchange(100, 10)).result,
+            CheckResult::Passed
+        );
         let failed = check(&CLOSED, 10, &exchange(100, 9));
         assert_eq!(failed.result, CheckResult::Failed);
         assert!(failed.detail.contains("1 of 10"), "{}", failed.detail);
@@ -62,15 +67,27 @@ mod tests {
 
     #[test]
     fn too_few_messages_prove_nothing() {
-        assert_eq!(check(&CLOSED, 10, &exchange(9, 9)).result, CheckResult::NotApplicable);
+        assert_eq!(
+            check(&CLOSED, 10, &exchange(9, 9)).result,
+            CheckResult::NotApplicable
+        );
         let open = Pacing::Open {
             rate_per_second: 1.0,
             arrivals: Arrivals::Constant,
             outstanding: 1,
             spin: true,
         };
-        assert_eq!(check(&open, 10, &exchange(19, 9)).result, CheckResult::NotApplicable);
-        assert_eq!(check(&open, 10, &exchange(20, 9)).result, CheckResult::Failed);
-        assert_eq!(check(&CLOSED, 0, &exchange(0, 0)).result, CheckResult::NotApplicable);
+        assert_eq!(
+            check(&open, 10, &exchange(19, 9)).result,
+            CheckResult::NotApplicable
+        );
+        assert_eq!(
+            check(&open, 10, &exchange(20, 9)).result,
+            CheckResult::Failed
+        );
+        assert_eq!(
+            check(&CLOSED, 0, &exchange(0, 0)).result,
+            CheckResult::NotApplicable
+        );
     }
 }

@@ -10,17 +10,25 @@ pub enum PlanError {
         "there is no target: nothing to measure; name a model, tcp://HOST:PORT, unix:PATH or --command '… {{port}} …'"
     )]
     NoTarget,
-    #[error("two targets are called `{0}`, and the report could not tell them apart; leave one out, or give a command a name of its own: {{ command = \"…\", name = \"…\" }}")]
+    #[error(
+        "two targets are called `{0}`, and the report could not tell them apart; leave one out, or give a command a name of its own: {{ command = \"…\", name = \"…\" }}"
+    )]
     DuplicateTarget(String),
-    #[error("there is no model `{model}`{nearest} Built in are {known}; a server that already runs is written tcp://HOST:PORT")]
+    #[error(
+        "there is no model `{model}`{nearest} Built in are {known}; a server that already runs is written tcp://HOST:PORT"
+    )]
     UnknownModel {
         model: String,
         nearest: String,
         known: String,
     },
-    #[error("target `{0}`: the echo experiment needs a server that sends back what it gets, and HTTP does not; to send it one fixed request, write tcp://HOST:PORT with --send and --expect")]
+    #[error(
+        "target `{0}`: the echo experiment needs a server that sends back what it gets, and HTTP does not; to send it one fixed request, write tcp://HOST:PORT with --send and --expect"
+    )]
     HttpTarget(String),
-    #[error("target `{0}` looks like a command line; give it with --command, or in a plan file as {{ command = \"…\" }}")]
+    #[error(
+        "target `{0}` looks like a command line; give it with --command, or in a plan file as {{ command = \"…\" }}"
+    )]
     CommandAsTarget(String),
     #[error("target `{0}` looks like an address without its kind; write tcp://{0} or unix:PATH")]
     AddressWithoutScheme(String),
@@ -29,21 +37,29 @@ pub enum PlanError {
         text: String,
         error: address::ParseError,
     },
-    #[error("target `{0}` has port 0, where nothing can listen; give the port of the running server")]
+    #[error(
+        "target `{0}` has port 0, where nothing can listen; give the port of the running server"
+    )]
     PortZero(String),
     #[error("the command is empty; write for example --command './mine --port {{port}}'")]
     CommandEmpty,
     #[error("the command `{command}` has a quote that is not closed; quote it as for a shell")]
     CommandQuoting { command: String },
-    #[error("the command `{command}` has no {placeholder}, so the server cannot be told where to listen (family {family_name}); write {placeholder} or {{address}} where it belongs, for example './mine --listen {{address}}'")]
+    #[error(
+        "the command `{command}` has no {placeholder}, so the server cannot be told where to listen (family {family_name}); write {placeholder} or {{address}} where it belongs, for example './mine --listen {{address}}'"
+    )]
     CommandWithoutPlaceholder {
         command: String,
         placeholder: &'static str,
         family_name: &'static str,
     },
-    #[error("baseline `{baseline}` is not among the targets, so there is nothing to compare with; name one of {targets}")]
+    #[error(
+        "baseline `{baseline}` is not among the targets, so there is nothing to compare with; name one of {targets}"
+    )]
     UnknownBaseline { baseline: String, targets: String },
-    #[error("name `{0}`: it becomes part of a folder's name, so only letters, digits, `-`, `_` and `.` can be in it, the first a letter or digit; write for example my-plan")]
+    #[error(
+        "name `{0}`: it becomes part of a folder's name, so only letters, digits, `-`, `_` and `.` can be in it, the first a letter or digit; write for example my-plan"
+    )]
     Name(String),
 
     #[error("`{key}` is 0, so {why}; write {key} = {example}, for example")]
@@ -52,9 +68,13 @@ pub enum PlanError {
         why: &'static str,
         example: &'static str,
     },
-    #[error("`connections` is an empty list, so there would be no trial; write connections = 100, for example")]
+    #[error(
+        "`connections` is an empty list, so there would be no trial; write connections = 100, for example"
+    )]
     NoConnections,
-    #[error("a message of {0} bytes is too large: at most 1048576 bytes (1 MiB) are sent at once; write size = 1048576 or less")]
+    #[error(
+        "a message of {0} bytes is too large: at most 1048576 bytes (1 MiB) are sent at once; write size = 1048576 or less"
+    )]
     SizeTooLarge(u64),
     #[error("`{key}` and `{other}` contradict each other: {why}; leave one of them out")]
     Conflict {
@@ -68,9 +88,13 @@ pub enum PlanError {
         needed: &'static str,
         why: &'static str,
     },
-    #[error("`rate = {0}` is no rate: it is messages per second over the whole fleet, a number above 0; write rate = 20000, for example")]
+    #[error(
+        "`rate = {0}` is no rate: it is messages per second over the whole fleet, a number above 0; write rate = 20000, for example"
+    )]
     Rate(f64),
-    #[error("`confidence = {0}` is no width of an interval: it is the half-width ÷ mean to reach, above 0 and below 1; write confidence = 0.01 for ± 1 %")]
+    #[error(
+        "`confidence = {0}` is no width of an interval: it is the half-width ÷ mean to reach, above 0 and below 1; write confidence = 0.01 for ± 1 %"
+    )]
     Confidence(f64),
     #[error("`{key} = {text}`: {why}")]
     Text {
@@ -79,23 +103,35 @@ pub enum PlanError {
         why: String,
     },
 
-    #[error("{shards} shards for {connections} connections: a shard without a connection would have nothing to do; write shards = {connections} or less")]
+    #[error(
+        "{shards} shards for {connections} connections: a shard without a connection would have nothing to do; write shards = {connections} or less"
+    )]
     MoreShardsThanConnections { shards: u32, connections: u32 },
-    #[error("`source` gives addresses to connect from, and target `{target}` is a Unix socket, which has none; leave source out, or measure it over TCP")]
+    #[error(
+        "`source` gives addresses to connect from, and target `{target}` is a Unix socket, which has none; leave source out, or measure it over TCP"
+    )]
     SourceWithUnix { target: String },
-    #[error("`source` holds {source_address}, of another family than target `{target}`, which cannot be reached from there; give addresses of its family")]
+    #[error(
+        "`source` holds {source_address}, of another family than target `{target}`, which cannot be reached from there; give addresses of its family"
+    )]
     SourceFamily {
         source_address: std::net::IpAddr,
         target: String,
     },
-    #[error("cpus of the {side}: CPU {cpu} is not there for this process (it may use {allowed}); write CPUs out of those, or cpus = \"any\"")]
+    #[error(
+        "cpus of the {side}: CPU {cpu} is not there for this process (it may use {allowed}); write CPUs out of those, or cpus = \"any\""
+    )]
     CpuNotThere {
         side: &'static str,
         cpu: u32,
         allowed: String,
     },
-    #[error("the io-uring back end cannot be used here: {0}; write backend = \"epoll\" or \"auto\"")]
+    #[error(
+        "the io-uring back end cannot be used here: {0}; write backend = \"epoll\" or \"auto\""
+    )]
     IoUring(String),
-    #[error("`[quick]` holds a `[quick]` of its own, and a plan is shortened only once; take the inner table out")]
+    #[error(
+        "`[quick]` holds a `[quick]` of its own, and a plan is shortened only once; take the inner table out"
+    )]
     NestedQuick,
 }

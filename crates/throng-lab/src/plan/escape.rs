@@ -56,7 +56,14 @@ mod tests {
 
     #[test]
     fn what_is_no_escape_is_named() {
-        for (text, named) in [(r"a\q", r"\q"), (r"a\x1", "hexadecimal"), (r"\xgg", "hexadecimal"), (r"\x+1", "hexadecimal"), ("a\\", "at the end"), (r"\xä", "hexadecimal")] {
+        for (text, named) in [
+            (r"a\q", r"\q"),
+            (r"a\x1", "hexadecimal"),
+            (r"\xgg", "hexadecimal"),
+            (r"\x+1", "hexadecimal"),
+            ("a\\", "at the end"),
+            (r"\xä", "hexadecimal"),
+        ] {
             let error = unescape(text).unwrap_err();
             assert!(error.contains(named), "{text}: {error}");
         }

@@ -65,7 +65,10 @@ impl PlanDraft {
     /// line over it afterwards. [`super::resolve`] brings whatever is still longer than two minutes below that.
     #[must_use]
     pub fn shortened(mut self) -> Self {
-        let quick = self.quick.take().map_or_else(|| self.usual_quick(), |quick| *quick);
+        let quick = self
+            .quick
+            .take()
+            .map_or_else(|| self.usual_quick(), |quick| *quick);
         let mut short = self.overlay(quick);
         short.is_shortened = true;
         short

@@ -34,7 +34,11 @@ pub struct Resolved {
 /// # Errors
 /// [`PlanError`]: the first thing that is wrong.
 pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, PlanError> {
-    if draft.quick.as_ref().is_some_and(|quick| quick.quick.is_some()) {
+    if draft
+        .quick
+        .as_ref()
+        .is_some_and(|quick| quick.quick.is_some())
+    {
         return Err(PlanError::NestedQuick);
     }
     let mut notes = Vec::new();
@@ -47,14 +51,21 @@ pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, 
     let timeouts = fleet::timeouts(&draft)?;
     let mut plan = Plan {
         name: name(&draft)?,
-        title: draft.title.clone().unwrap_or_else(|| {
-            "How many messages a second, at what latency?".to_owned()
-        }),
+        title: draft
+            .title
+            .clone()
+            .unwrap_or_else(|| "How many messages a second, at what latency?".to_owned()),
         experiment: draft.experiment.unwrap_or(Experiment::Echo),
         baseline: baseline(&draft, &targets)?,
         targets,
         connections,
-        repeats: not_zero("repeats", draft.repeats, REPEATS, "there would be no trial", "6")?,
+        repeats: not_zero(
+            "repeats",
+            draft.repeats,
+            REPEATS,
+            "there would be no trial",
+            "6",
+        )?,
         quick: draft.is_shortened,
         seed: draft.seed.unwrap_or(1),
         protocol: exchange::protocol(&draft)?,
@@ -72,7 +83,13 @@ pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, 
         server_cpus: cpus.server,
         generator_cpus: cpus.generator,
         listen: family,
-        backlog: not_zero("backlog", draft.backlog, BACKLOG, "no connection could wait", "1024")?,
+        backlog: not_zero(
+            "backlog",
+            draft.backlog,
+            BACKLOG,
+            "no connection could wait",
+            "1024",
+        )?,
         workers: draft
             .workers
             .map(|workers| not_zero("workers", Some(workers), 1, "nobody would serve", "4"))
@@ -144,7 +161,10 @@ fn baseline(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<u32, PlanErro
 }
 
 fn connections(draft: &PlanDraft) -> Result<Vec<u32>, PlanError> {
-    let mut connections = draft.connections.clone().unwrap_or_else(|| vec![CONNECTIONS]);
+    let mut connections = draft
+        .connections
+        .clone()
+        .unwrap_or_else(|| vec![CONNECTIONS]);
     if connections.is_empty() {
         return Err(PlanError::NoConnections);
     }

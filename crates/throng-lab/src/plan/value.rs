@@ -107,14 +107,20 @@ fn cpus_of_side(text: &str) -> Result<Option<Vec<u32>>, String> {
     Ok((!list.cpus.is_empty()).then_some(list.cpus))
 }
 
+/// For serde: one side's CPUs, where the error gets its line.
+fn side<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u32>>, D::Error> {
+    cpus_of_side(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+}
+
 impl<'de> Deserialize<'de> for CpuChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
+        #[derive(Default, Deserialize)]
         #[serde(deny_unknown_fields, default)]
-        #[derive(Default)]
         struct Sides {
-            server: Option<String>,
-            generator: Option<String>,
+            #[serde(deserialize_with = "side")]
+            server: Option<Vec<u32>>,
+            #[serde(deserialize_with = "side")]
+            generator: Option<Vec<u32>>,
         }
         struct Choice;
         impl<'de> Visitor<'de> for Choice {
@@ -128,12 +134,9 @@ impl<'de> Deserialize<'de> for CpuChoice {
                 text.parse().map_err(E::custom)
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<CpuChoice, A::Error> {
-                let sides = Sides::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                let side = |text: Option<String>| cpus_of_side(&text.unwrap_or_default());
-                Ok(CpuChoice::Pinned {
-                    server: side(sides.server).map_err(de::Error::custom)?,
-                    generator: side(sides.generator).map_err(de::Error::custom)?,
-                })
+                let Sides { server, generator } =
+                    Sides::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(CpuChoice::Pinned { server, generator })
             }
         }
         deserializer.deserialize_any(Choice)
@@ -169,7 +172,8 @@ where
             out.write_str("one value or a list of them")
         }
         fn visit_i64<E: de::Error>(self, value: i64) -> Result<Vec<T>, E> {
-            let value: de::value::I64Deserializer<E> = de::IntoDeserializer::into_deserializer(value);
+            let value: de::value::I64Deserializer<E> =
+                de::IntoDeserializer::into_deserializer(value);
             Ok(vec![T::deserialize(value)?])
         }
         fn visit_str<E: de::Error>(self, value: &str) -> Result<Vec<T>, E> {

@@ -16,7 +16,7 @@
 //! while its own event is handled. So no event of the batch can be left for a slot that a new connection has got.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use slab::Slab;
 use throng_sys::epoll::{Epoll, Event, Interest};
@@ -85,7 +85,7 @@ pub(crate) fn serve<S: Session>(
     let mut server = Server::<S>::new(listeners, stop)?;
     while !server.is_done() {
         let timeout_ns = server.timeout_ns();
-        let ready = server.epoll.wait(timeout_ns)?.len();
+        let ready = server.epoll.wait(timeout_ns)?;
         for position in 0..ready {
             if let Some(event) = server.epoll.event(position) {
                 server.handle(event);
@@ -229,7 +229,9 @@ impl<S: Session> Server<S> {
         if self.drain.is_none() {
             self.listeners.clear();
             self.pause.end();
-            self.drain = Some(Drain::begin(self.connections.iter().map(|(_, open)| open)));
+            self.drain = Some(Drain::begin(
+                self.connections.iter().map(|(_, open)| &open.socket),
+            ));
         }
     }
 }
@@ -296,12 +298,6 @@ impl<S: Session> Connection<S> {
     }
 }
 
-impl<S> AsFd for Connection<S> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
 /// A full send buffer took nothing, which is no error.
 fn sent(result: io::Result<usize>) -> io::Result<usize> {
     match result {
@@ -309,3 +305,6 @@ fn sent(result: io::Result<usize>) -> io::Result<usize> {
         result => result,
     }
 }
+
+#[cfg(test)]
+mod tests;

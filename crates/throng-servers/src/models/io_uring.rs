@@ -19,7 +19,7 @@
 //! completion can come for a slot that a new connection has got.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use slab::Slab;
@@ -276,7 +276,7 @@ impl<S: Session> Server<S> {
         self.accepted += 1;
         if self.drain.is_some() {
             // It was accepted before the cancellation reached the listener.
-            drain::end_input(connection);
+            drain::end_input(&connection.socket);
         }
         Ok(())
     }
@@ -305,13 +305,9 @@ impl<S: Session> Server<S> {
         }
         self.listeners.clear();
         self.pause.end();
-        self.drain = Some(Drain::begin(self.connections.iter().map(|(_, open)| open)));
+        self.drain = Some(Drain::begin(
+            self.connections.iter().map(|(_, open)| &open.socket),
+        ));
         Ok(())
-    }
-}
-
-impl<S> AsFd for Connection<S> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }

@@ -12,7 +12,7 @@
 //! echo [`INPUT_BYTES`].
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use throng_sys::clock::MILLISECOND_NS;
 use throng_sys::poll::{PollSet, READABLE, WRITABLE};
@@ -225,11 +225,13 @@ impl<S: Session> Server<S> {
     fn begin_drain(&mut self) {
         self.listeners.clear();
         self.pause.end();
-        self.drain = Some(Drain::begin(self.connections.iter()));
+        self.drain = Some(Drain::begin(
+            self.connections.iter().map(|open| &open.socket),
+        ));
         self.set = PollSet::new();
         self.fixed = 0;
         for connection in &self.connections {
-            self.set.push(connection, connection.interest());
+            self.set.push(&connection.socket, connection.interest());
         }
     }
 }
@@ -254,12 +256,6 @@ impl<S> Connection<S> {
         } else {
             WRITABLE
         }
-    }
-}
-
-impl<S> AsFd for Connection<S> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 

@@ -62,7 +62,9 @@ fn request(send: &str, expect: &str) -> Result<Protocol, PlanError> {
             why,
         };
         match unescape(text) {
-            Ok(bytes) if bytes.is_empty() => Err(refuse("it is empty; write at least one byte".into())),
+            Ok(bytes) if bytes.is_empty() => {
+                Err(refuse("it is empty; write at least one byte".into()))
+            }
             Ok(bytes) => Ok(bytes),
             Err(why) => Err(refuse(why)),
         }
@@ -81,7 +83,10 @@ fn request(send: &str, expect: &str) -> Result<Protocol, PlanError> {
             count => Expect::Bytes(count),
         }
     } else {
-        Expect::Text(bytes("expect", expect.strip_prefix("text ").unwrap_or(expect))?)
+        Expect::Text(bytes(
+            "expect",
+            expect.strip_prefix("text ").unwrap_or(expect),
+        )?)
     };
     let send = bytes("send", send)?;
     if send.len() as u64 > SIZE_BYTES_MAX {
@@ -92,7 +97,9 @@ fn request(send: &str, expect: &str) -> Result<Protocol, PlanError> {
 
 /// `N bytes`, `1 byte`.
 fn byte_count(text: &str) -> Option<u64> {
-    let count = text.strip_suffix(" bytes").or_else(|| text.strip_suffix(" byte"))?;
+    let count = text
+        .strip_suffix(" bytes")
+        .or_else(|| text.strip_suffix(" byte"))?;
     count.trim().parse().ok()
 }
 
@@ -133,10 +140,16 @@ fn lockstep(draft: &PlanDraft, group: u32) -> Result<Pacing, PlanError> {
         why,
     };
     if draft.outstanding.is_some() {
-        return Err(conflict("outstanding", "in step, each connection has exactly one message unanswered"));
+        return Err(conflict(
+            "outstanding",
+            "in step, each connection has exactly one message unanswered",
+        ));
     }
     if draft.rate.is_some() {
-        return Err(conflict("rate", "the one waits for replies before it sends on, the other does not"));
+        return Err(conflict(
+            "rate",
+            "the one waits for replies before it sends on, the other does not",
+        ));
     }
     if let Some(error) = needs_rate(draft) {
         return Err(error);
@@ -166,7 +179,9 @@ fn needs_rate(draft: &PlanDraft) -> Option<PlanError> {
 }
 
 pub(super) fn warmup(draft: &PlanDraft) -> Amount {
-    draft.warmup.unwrap_or(Amount::DurationNs(nanoseconds(WARMUP)))
+    draft
+        .warmup
+        .unwrap_or(Amount::DurationNs(nanoseconds(WARMUP)))
 }
 
 pub(super) fn stop(draft: &PlanDraft) -> Result<Stop, PlanError> {
@@ -174,7 +189,10 @@ pub(super) fn stop(draft: &PlanDraft) -> Result<Stop, PlanError> {
     if draft.messages == Some(0) {
         return Err(zero_length("messages", "100000"));
     }
-    for (key, duration) in [("duration", draft.duration), ("max-duration", draft.max_duration)] {
+    for (key, duration) in [
+        ("duration", draft.duration),
+        ("max-duration", draft.max_duration),
+    ] {
         if duration == Some(Duration::ZERO) {
             return Err(zero_length(key, "\"2s\""));
         }

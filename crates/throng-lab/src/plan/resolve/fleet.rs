@@ -27,7 +27,10 @@ pub(super) struct Timeouts {
 }
 
 pub(super) fn backend(draft: &PlanDraft, environment: &Environment) -> Result<Backend, PlanError> {
-    match (draft.backend.unwrap_or(BackendChoice::Auto), &environment.io_uring_obstacle) {
+    match (
+        draft.backend.unwrap_or(BackendChoice::Auto),
+        &environment.io_uring_obstacle,
+    ) {
         (BackendChoice::Epoll, _) | (BackendChoice::Auto, Some(_)) => Ok(Backend::Epoll),
         (BackendChoice::Auto | BackendChoice::IoUring, None) => Ok(Backend::IoUring),
         (BackendChoice::IoUring, Some(obstacle)) => Err(PlanError::IoUring(obstacle.clone())),
@@ -44,12 +47,19 @@ pub(super) fn cpus(
 ) -> Result<Cpus, PlanError> {
     let allowed = &environment.cpus_allowed;
     match &draft.cpus {
-        Some(CpuChoice::Any) => Ok(Cpus { server: vec![], generator: vec![] }),
+        Some(CpuChoice::Any) => Ok(Cpus {
+            server: vec![],
+            generator: vec![],
+        }),
         Some(CpuChoice::Pinned { server, generator }) => {
             let server = explicit("server", server.as_deref(), allowed)?;
             let generator = explicit("generator", generator.as_deref(), allowed)?;
             let rest = |taken: &[u32]| -> Vec<u32> {
-                allowed.iter().copied().filter(|cpu| !taken.contains(cpu)).collect()
+                allowed
+                    .iter()
+                    .copied()
+                    .filter(|cpu| !taken.contains(cpu))
+                    .collect()
             };
             let server = server.unwrap_or_else(|| generator.as_deref().map_or(vec![], rest));
             let generator = generator.unwrap_or_else(|| rest(&server));
@@ -62,18 +72,30 @@ pub(super) fn cpus(
             }
             Ok(Cpus { server, generator })
         }
-        None if targets.iter().all(|target| target.kind == TargetKind::Running) => {
-            Ok(Cpus { server: vec![], generator: vec![] })
+        None if targets
+            .iter()
+            .all(|target| target.kind == TargetKind::Running) =>
+        {
+            Ok(Cpus {
+                server: vec![],
+                generator: vec![],
+            })
         }
         None if allowed.len() < 2 => {
             notes.push(
                 "only one CPU may be used here: server and generator take turns on it, and the figures are of both".to_owned(),
             );
-            Ok(Cpus { server: vec![], generator: vec![] })
+            Ok(Cpus {
+                server: vec![],
+                generator: vec![],
+            })
         }
         None => {
             let (server, generator) = allowed.split_at(allowed.len() / 2);
-            Ok(Cpus { server: server.to_vec(), generator: generator.to_vec() })
+            Ok(Cpus {
+                server: server.to_vec(),
+                generator: generator.to_vec(),
+            })
         }
     }
 }
@@ -107,9 +129,10 @@ pub(super) fn shards(
             why: "nobody would send",
             example: "1",
         }),
-        Some(shards) if shards > connections => {
-            Err(PlanError::MoreShardsThanConnections { shards, connections })
-        }
+        Some(shards) if shards > connections => Err(PlanError::MoreShardsThanConnections {
+            shards,
+            connections,
+        }),
         Some(shards) => Ok(shards),
         None => Ok((generator_cpus.len().max(1) as u32).min(connections)),
     }
@@ -144,7 +167,10 @@ pub(super) fn source(
         let is_ipv4 = target_is_ipv4(target, family).ok_or_else(|| PlanError::SourceWithUnix {
             target: target.name.clone(),
         })?;
-        if let Some(&source_address) = list.iter().find(|source: &&IpAddr| source.is_ipv4() != is_ipv4) {
+        if let Some(&source_address) = list
+            .iter()
+            .find(|source: &&IpAddr| source.is_ipv4() != is_ipv4)
+        {
             return Err(PlanError::SourceFamily {
                 source_address,
                 target: target.name.clone(),
@@ -156,7 +182,10 @@ pub(super) fn source(
 
 /// `None` for a Unix socket.
 fn target_is_ipv4(target: &TargetRecord, family: ListenFamily) -> Option<bool> {
-    let running = target.address.as_ref().and_then(|address| address.parse::<Address>().ok());
+    let running = target
+        .address
+        .as_ref()
+        .and_then(|address| address.parse::<Address>().ok());
     match (running, family) {
         (Some(Address::Tcp(address)), _) => Some(address.is_ipv4()),
         (Some(Address::Unix(_)), _) | (None, ListenFamily::Unix) => None,

@@ -40,7 +40,12 @@ fn halve_lengths(plan: &mut Plan) -> bool {
             halved = true;
         }
     };
-    if let Stop::DurationNs(length_ns) | Stop::Confidence { max_duration_ns: length_ns, .. } = &mut plan.stop {
+    if let Stop::DurationNs(length_ns)
+    | Stop::Confidence {
+        max_duration_ns: length_ns,
+        ..
+    } = &mut plan.stop
+    {
         halve(length_ns);
     }
     if let Amount::DurationNs(length_ns) = &mut plan.warmup {

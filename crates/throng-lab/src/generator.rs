@@ -1,0 +1,120 @@
+//! The generator: a child process, `throng load`, that is told its job and tells what happens.
+//!
+//! A process of its own, so that its CPU time, memory and descriptors are its own too, and so that it can be pinned as a
+//! whole. The job goes in as JSON on its standard input; a line of JSON for each event comes out.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use throng_record::{LoadEvent, LoadJob};
+use throng_sys::process_tree::ProcessTree;
+
+use crate::child::{Child, SpawnError};
+use crate::output::{Lines, NextLine, tail_in_words};
+
+/// The longest event: a record with four whole histograms and a timeline has some hundred KiB.
+const EVENT_BYTES_MAX: u64 = 64 << 20;
+/// How long it may take to leave once it has finished.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A generator at work.
+#[derive(Debug)]
+pub(crate) struct Generator {
+    child: Child,
+    /// It and nothing else: it starts no processes.
+    pub(crate) tree: ProcessTree,
+}
+
+/// The generator failed, rather than the server.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GeneratorError {
+    #[error("the load generator: {0}")]
+    Spawn(#[from] SpawnError),
+    #[error("cannot observe the load generator that was started: {0}")]
+    Observe(std::io::Error),
+    #[error("{0}")]
+    Failed(String),
+    #[error(
+        "the load generator ended ({how}) without a result: it crashed, or something killed it (out of memory: see dmesg); run again with fewer connections{tail}"
+    )]
+    Ended { how: String, tail: String },
+    #[error(
+        "the load generator said something that is no event ({problem}): are it and this program of the same version? `{line}`"
+    )]
+    Garbled { problem: String, line: String },
+    #[error(
+        "the load generator has told nothing for {0} s, and was killed: the machine may be overloaded; run again with fewer connections or more shards"
+    )]
+    Silent(u64),
+}
+
+impl Generator {
+    /// Starts it on `cpus` (empty: any) and hands it the job.
+    pub(crate) fn start(
+        program: &Path,
+        job: &LoadJob,
+        cpus: &[u32],
+    ) -> Result<Self, GeneratorError> {
+        let mut command = Command::new(program);
+        command.arg("load").stdin(Stdio::piped());
+        let lines = Lines::Wanted {
+            longest_bytes: EVENT_BYTES_MAX,
+        };
+        let mut child = Child::spawn(command, cpus, lines)?;
+        let tree = ProcessTree::of(child.pid()).map_err(GeneratorError::Observe)?;
+        let job = serde_json::to_vec(job).expect("a job has no maps with keys that are no text");
+        if let Some(mut stdin) = child.take_stdin() {
+            // A large job does not fit into the pipe: a child that never reads it must not stop us. That the child is gone is
+            // noticed by its missing events.
+            let write = move || drop(stdin.write_all(&job));
+            drop(
+                std::thread::Builder::new()
+                    .name("job".to_owned())
+                    .spawn(write),
+            );
+        }
+        Ok(Self { child, tree })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
+    /// The next event; `None` if none came in the time given.
+    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, GeneratorError> {
+        match self.child.next_line(timeout) {
+            NextLine::Silence => Ok(None),
+            NextLine::Line(line) => match serde_json::from_str(&line) {
+                Ok(LoadEvent::Failed { message }) => Err(GeneratorError::Failed(message)),
+                Ok(event) => Ok(Some(event)),
+                Err(error) => Err(GeneratorError::Garbled {
+                    problem: error.to_string(),
+                    line: line.chars().take(200).collect(),
+                }),
+            },
+            NextLine::End => {
+                let how = match self.child.wait(GRACE) {
+                    Some(status) => status.to_string(),
+                    None => "its output, though not its process".to_owned(),
+                };
+                Err(GeneratorError::Ended {
+                    how,
+                    tail: tail_in_words(&self.child.output().tail()),
+                })
+            }
+        }
+    }
+
+    /// Asks it to end early, with what it has measured.
+    pub(crate) fn interrupt(&self) {
+        self.child.terminate();
+    }
+
+    /// Waits a moment for it to leave, then kills it.
+    pub(crate) fn end(mut self) {
+        self.child.wait(GRACE);
+        self.child.kill();
+    }
+}

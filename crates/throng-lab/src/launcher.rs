@@ -1,0 +1,106 @@
+//! Starting the server under measurement, knowing when it is ready, and ending it.
+//!
+//! A built-in model (`throng serve MODEL`, a child process) and a user's command take the same way; only the sign of
+//! readiness differs: the one prints `ready ADDRESS`, of the other the listener is looked up in the kernel. Never by a
+//! probe connection: that would disturb a server that serves one client at a time, or greets everybody.
+
+mod address;
+mod command;
+mod ending;
+mod error;
+mod readiness;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use throng_record::{Plan, TargetRecord};
+use throng_sys::address::Address;
+use throng_sys::process_tree::ProcessTree;
+
+use crate::child::Child;
+use crate::output::Lines;
+
+pub(crate) use ending::Ending;
+#[cfg(test)]
+pub(crate) use ending::Served;
+pub(crate) use error::LaunchError;
+
+/// How long a server may take to leave after SIGTERM.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What a launch needs besides the target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launcher<'a> {
+    pub(crate) plan: &'a Plan,
+    /// The program that contains the built-in servers: this one.
+    pub(crate) throng_program: &'a Path,
+    pub(crate) interrupted: &'a AtomicBool,
+}
+
+/// A launched server that is ready. Ended, with everything it started, when dropped.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+    /// Where it can be reached.
+    pub(crate) address: Address,
+    /// It and what it started.
+    pub(crate) tree: ProcessTree,
+    /// Holds the Unix socket; removed with it.
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Launcher<'_> {
+    /// Starts the target and waits until it is ready.
+    ///
+    /// # Errors
+    /// [`LaunchError`]; nothing of the server is left then.
+    pub(crate) fn launch(&self, target: &TargetRecord) -> Result<Server, LaunchError> {
+        let place = address::choose(self.plan.listen, target.command.is_some())?;
+        let (command, lines) = match (&target.model, &target.command) {
+            (Some(model), _) => {
+                let lines = Lines::Wanted {
+                    longest_bytes: 4_096,
+                };
+                (
+                    command::built_in(self.throng_program, model, self.plan, &place.address),
+                    lines,
+                )
+            }
+            (None, Some(line)) => (command::users(line, &place.address)?, Lines::Unwanted),
+            (None, None) => unreachable!("a target that already runs is not launched"),
+        };
+        let mut child = Child::spawn(command, &self.plan.server_cpus, lines)?;
+        let tree = ProcessTree::of(child.pid()).map_err(LaunchError::Observe)?;
+        let address = readiness::wait(&mut child, &tree, lines, &place.address, self)?;
+        Ok(Server {
+            child,
+            address,
+            tree,
+            _folder: place.folder,
+        })
+    }
+}
+
+impl Server {
+    /// Ends it: SIGTERM to its group, two seconds of grace, SIGKILL.
+    pub(crate) fn end(mut self) -> Ending {
+        let died_early = self.child.exited().is_some();
+        if !died_early {
+            self.child.terminate();
+        }
+        let was_killed = self.child.wait(GRACE).is_none();
+        let status = self.child.kill();
+        Ending {
+            died_early,
+            was_killed,
+            succeeded: status.success(),
+            how: status.to_string(),
+            served: ending::served(&self.child),
+            tail: self.child.output().tail(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

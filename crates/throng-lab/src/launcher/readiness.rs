@@ -1,0 +1,143 @@
+//! Knowing that a server listens, without connecting to it.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use throng_sys::address::Address;
+use throng_sys::process_tree::ProcessTree;
+use throng_sys::sock_diag::{self, SocketDiagnostics};
+
+use super::{LaunchError, Launcher};
+use crate::child::Child;
+use crate::output::{Lines, NextLine};
+
+/// How often the listener is looked up.
+const POLL: Duration = Duration::from_millis(5);
+
+/// What was seen at the address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    /// A listener that none of the server's processes holds.
+    Strangers,
+    Ready,
+}
+
+/// Waits until the server is ready, and says where. A server whose lines are wanted prints `ready ADDRESS`; any other is
+/// ready when a listener at `asked` is held by one of its processes.
+pub(super) fn wait(
+    child: &mut Child,
+    tree: &ProcessTree,
+    lines: Lines,
+    asked: &Address,
+    launcher: &Launcher<'_>,
+) -> Result<Address, LaunchError> {
+    let timeout = Duration::from_nanos(launcher.plan.ready_timeout_ns);
+    let deadline = Instant::now() + timeout;
+    let mut seen = Seen::Nothing;
+    loop {
+        if lines == Lines::Unwanted {
+            seen = look_up(asked, tree)?;
+            if seen == Seen::Ready {
+                return Ok(asked.clone());
+            }
+            std::thread::sleep(POLL);
+        } else if let Some(address) = ready_line(child)? {
+            return Ok(address);
+        }
+        if let Some(status) = child.exited() {
+            return Err(ended(child, asked, seen, &status.to_string()));
+        }
+        if launcher.interrupted.load(Ordering::Relaxed) {
+            return Err(LaunchError::Interrupted);
+        }
+        if Instant::now() >= deadline {
+            return Err(late(child, tree, asked, seen, timeout));
+        }
+    }
+}
+
+fn ready_line(child: &Child) -> Result<Option<Address>, LaunchError> {
+    match child.next_line(Duration::from_millis(20)) {
+        NextLine::Line(line) => match line.strip_prefix("ready ") {
+            Some(text) => match text.trim().parse::<Address>() {
+                Ok(address) => Ok(Some(address.connectable())),
+                Err(_) => Err(LaunchError::ReadyWithoutAddress(text.to_owned())),
+            },
+            None => Ok(None),
+        },
+        NextLine::Silence => Ok(None),
+        NextLine::End => {
+            // Its output is closed: it ends, or waits for nothing that could come. Do not spin on that.
+            std::thread::sleep(POLL);
+            Ok(None)
+        }
+    }
+}
+
+fn look_up(address: &Address, tree: &ProcessTree) -> Result<Seen, LaunchError> {
+    let inode = match address {
+        Address::Tcp(tcp) => sock_diag::find_listener(*tcp)
+            .map_err(LaunchError::LookUp)?
+            .map(|listener| listener.inode),
+        Address::Unix(path) => sock_diag::find_unix_listener(path)
+            .map_err(LaunchError::LookUp)?
+            .map(|listener| listener.inode),
+    };
+    let Some(inode) = inode else {
+        return Ok(Seen::Nothing);
+    };
+    let pids = tree
+        .pids()
+        .map_err(LaunchError::Observe)?
+        .unwrap_or_default();
+    match sock_diag::owner_of(inode, &pids) {
+        Ok(Some(_)) => Ok(Seen::Ready),
+        Ok(None) => Ok(Seen::Strangers),
+        // A server that changed its user cannot be looked into; the port was free a moment ago, so it is its own.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Seen::Ready),
+        Err(error) => Err(LaunchError::Observe(error)),
+    }
+}
+
+fn ended(child: &Child, asked: &Address, seen: Seen, how: &str) -> LaunchError {
+    let (address, how, tail) = (asked.to_string(), how.to_owned(), child.output().tail());
+    if seen == Seen::Strangers {
+        LaunchError::AddressTaken { address, how, tail }
+    } else {
+        LaunchError::ExitedAtOnce { address, how, tail }
+    }
+}
+
+fn late(
+    child: &Child,
+    tree: &ProcessTree,
+    asked: &Address,
+    seen: Seen,
+    timeout: Duration,
+) -> LaunchError {
+    let (address, tail) = (asked.to_string(), child.output().tail_now());
+    if seen == Seen::Strangers {
+        let how = "it still runs".to_owned();
+        return LaunchError::AddressTaken { address, how, tail };
+    }
+    LaunchError::NeverReady {
+        address,
+        seconds: timeout.as_secs_f64(),
+        elsewhere: elsewhere(tree).unwrap_or_default(),
+        tail,
+    }
+}
+
+/// Where the server listens instead, for the message.
+fn elsewhere(tree: &ProcessTree) -> Option<String> {
+    let pids = tree.pids().ok()??;
+    let listeners = SocketDiagnostics::open().ok()?.listeners().ok()?;
+    let own: Vec<String> = listeners
+        .iter()
+        .filter(|listener| matches!(sock_diag::owner_of(listener.inode, &pids), Ok(Some(_))))
+        .map(|listener| listener.address.to_string())
+        .collect();
+    (!own.is_empty()).then(|| format!("; it listens on {} instead", own.join(", ")))
+}

@@ -1,0 +1,134 @@
+//! Observing both sides of a trial from outside: CPU, memory, threads, switches, steal, kernel counters.
+//!
+//! Readings are taken when the generator says that a phase begins or ends, so the figures of the measured window are
+//! differences between two readings, and the window is the time between those. CPU time is read first, being what matters
+//! most; it comes from the processes' own clocks in nanoseconds. Nothing that can fail here fails a trial: what
+//! cannot be read is absent.
+
+mod memory;
+mod running;
+mod side;
+
+use throng_record::SideRecord;
+use throng_record::side::CounterDeltas;
+use throng_sys::clock::monotonic_ns;
+use throng_sys::kernel_counters::KernelCounters;
+use throng_sys::process_tree::ProcessTree;
+use throng_sys::steal::CpuTimes;
+
+pub(crate) use running::{Observed, find_running};
+use side::Side;
+
+/// The observers of one trial.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    pub(crate) server: Option<Side>,
+    pub(crate) generator: Option<Side>,
+    counters_before: Option<KernelCounters>,
+    window: [Option<CpuTimes>; 2],
+}
+
+/// What they saw.
+#[derive(Debug)]
+pub(crate) struct Observations {
+    pub(crate) server: Option<SideRecord>,
+    pub(crate) generator: Option<SideRecord>,
+    pub(crate) steal_share: Option<f64>,
+    pub(crate) kernel_counters: CounterDeltas,
+}
+
+impl Observer {
+    /// Starts with the server, before the generator is there. `None`: its processes are not visible from here.
+    pub(crate) fn new(server: Option<Observed>) -> Self {
+        Self {
+            server: server.map(|server| Side::new(server.tree, server.cpus)),
+            generator: None,
+            counters_before: KernelCounters::read().ok(),
+            window: [None, None],
+        }
+    }
+
+    /// The generator has been started.
+    pub(crate) fn generator_started(&mut self, tree: ProcessTree, cpus: Vec<u32>) {
+        self.generator = Some(Side::new(tree, cpus));
+    }
+
+    /// Every connection is open.
+    pub(crate) fn connected(&mut self) {
+        for side in self.sides() {
+            side.connected();
+        }
+    }
+
+    /// The measured window begins.
+    pub(crate) fn measuring(&mut self) {
+        for side in self.sides() {
+            side.window_begins(monotonic_ns());
+        }
+        self.window[0] = CpuTimes::read().ok();
+        for side in self.sides() {
+            side.switches_at_begin();
+        }
+    }
+
+    /// The measured window ends.
+    pub(crate) fn measured(&mut self) {
+        for side in self.sides() {
+            side.window_ends(monotonic_ns());
+        }
+        self.window[1] = CpuTimes::read().ok();
+        for side in self.sides() {
+            side.after_window();
+        }
+    }
+
+    /// The record of what was seen.
+    pub(crate) fn finish(self, connected: u32, replies: u64) -> Observations {
+        let counters = self.counters_before.and_then(|before| {
+            let now = KernelCounters::read().ok()?;
+            Some(now.delta_since(&before).values)
+        });
+        let steal_share = steal_share(&self.window, self.server.as_ref(), self.generator.as_ref());
+        Observations {
+            server: self.server.map(|side| side.record(connected, replies)),
+            generator: self.generator.map(|side| side.record(connected, replies)),
+            steal_share,
+            kernel_counters: counters.unwrap_or_default(),
+        }
+    }
+
+    fn sides(&mut self) -> impl Iterator<Item = &mut Side> {
+        self.server.iter_mut().chain(self.generator.iter_mut())
+    }
+}
+
+/// The steal of the CPUs that the two sides were allowed to use. (Of all CPUs together, one that is stolen wholly would be lost among
+/// sixty-three that are not.)
+fn steal_share(
+    window: &[Option<CpuTimes>; 2],
+    server: Option<&Side>,
+    generator: Option<&Side>,
+) -> Option<f64> {
+    let [Some(begin), Some(end)] = window else {
+        return None;
+    };
+    let passed = end.delta_since(begin);
+    let is_used = |cpu: u32| {
+        [server, generator]
+            .iter()
+            .flatten()
+            .any(|side| side.cpus.contains(&cpu))
+    };
+    let (mut stolen_ns, mut all_ns) = (0, 0);
+    for (_, time) in passed.per_cpu.iter().filter(|(cpu, _)| is_used(**cpu)) {
+        stolen_ns += time.steal_ns;
+        all_ns += time.all_ns();
+    }
+    if all_ns == 0 {
+        return passed.steal_share();
+    }
+    Some(stolen_ns as f64 / all_ns as f64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! One side of a trial: its readings at the borders of the phases, and the record made of them.
+
+use throng_record::{MemorySample, SideRecord};
+use throng_sys::process_tree::{ContextSwitches, ProcessTree, TreeSample};
+
+use super::memory;
+
+/// A process tree under observation.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) tree: ProcessTree,
+    /// CPUs that it may use.
+    pub(crate) cpus: Vec<u32>,
+    memory_before: MemorySample,
+    memory_connected: MemorySample,
+    memory_measured: MemorySample,
+    begin: Option<Reading>,
+    end: Option<Reading>,
+    processes_max: u64,
+    threads_max: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    at_ns: u64,
+    sample: TreeSample,
+    switches: Option<ContextSwitches>,
+}
+
+impl Side {
+    /// Before the first connection.
+    pub(super) fn new(tree: ProcessTree, cpus: Vec<u32>) -> Self {
+        let mut side = Self {
+            tree,
+            cpus,
+            memory_before: memory::sample(&tree),
+            memory_connected: MemorySample::default(),
+            memory_measured: MemorySample::default(),
+            begin: None,
+            end: None,
+            processes_max: 0,
+            threads_max: 0,
+        };
+        side.sample();
+        side
+    }
+
+    /// One cheap reading, for the series and the maxima; `None` if the tree is gone.
+    pub(crate) fn sample(&mut self) -> Option<TreeSample> {
+        let sample = self.tree.sample().ok().flatten()?;
+        self.processes_max = self.processes_max.max(sample.processes);
+        self.threads_max = self.threads_max.max(sample.threads);
+        Some(sample)
+    }
+
+    pub(super) fn connected(&mut self) {
+        self.memory_connected = memory::sample(&self.tree);
+        self.sample();
+    }
+
+    pub(super) fn window_begins(&mut self, at_ns: u64) {
+        self.begin = self.reading(at_ns);
+    }
+
+    pub(super) fn window_ends(&mut self, at_ns: u64) {
+        self.end = self.reading(at_ns);
+    }
+
+    fn reading(&mut self, at_ns: u64) -> Option<Reading> {
+        let sample = self.sample()?;
+        Some(Reading {
+            at_ns,
+            sample,
+            switches: None,
+        })
+    }
+
+    /// After the CPU readings of both sides: with many threads this takes its time.
+    pub(super) fn switches_at_begin(&mut self) {
+        let switches = self.switches();
+        if let Some(begin) = &mut self.begin {
+            begin.switches = switches;
+        }
+    }
+
+    /// What does not have to be read at the very end of the window.
+    pub(super) fn after_window(&mut self) {
+        let switches = self.switches();
+        if let Some(end) = &mut self.end {
+            end.switches = switches;
+        }
+        self.memory_measured = memory::sample(&self.tree);
+    }
+
+    fn switches(&self) -> Option<ContextSwitches> {
+        self.tree.context_switches().ok().flatten()
+    }
+
+    pub(super) fn record(self, connected: u32, replies: u64) -> SideRecord {
+        let mut record = SideRecord {
+            memory_before: self.memory_before,
+            memory_connected: self.memory_connected,
+            memory_measured: self.memory_measured,
+            processes_max: self.processes_max as u32,
+            threads_max: self.threads_max as u32,
+            ..SideRecord::default()
+        };
+        if connected > 0 && self.memory_connected.rss_bytes > 0 {
+            let grown =
+                self.memory_connected.rss_bytes as f64 - self.memory_before.rss_bytes as f64;
+            record.rss_per_connection_bytes = Some(grown / f64::from(connected));
+        }
+        if let (Some(begin), Some(end)) = (self.begin, self.end) {
+            fill_in_window(&mut record, &begin, &end, self.cpus.len(), replies);
+        }
+        record.cpus = self.cpus;
+        record
+    }
+}
+
+/// The differences between two readings. A process that left without being waited for takes its figures along, hence saturating.
+fn fill_in_window(
+    record: &mut SideRecord,
+    begin: &Reading,
+    end: &Reading,
+    cpus: usize,
+    replies: u64,
+) {
+    let (first, last) = (&begin.sample, &end.sample);
+    record.window_ns = end.at_ns.saturating_sub(begin.at_ns);
+    record.cpu_ns = last.cpu_ns.saturating_sub(first.cpu_ns);
+    record.user_ns = last.user_ticks_ns.saturating_sub(first.user_ticks_ns);
+    record.system_ns = last.system_ticks_ns.saturating_sub(first.system_ticks_ns);
+    if record.window_ns > 0 && cpus > 0 {
+        record.utilisation = record.cpu_ns as f64 / (record.window_ns as f64 * cpus as f64);
+    }
+    if replies > 0 {
+        record.cpu_per_message_ns = Some(record.cpu_ns as f64 / replies as f64);
+    }
+    if let (Some(first), Some(last)) = (begin.switches, end.switches) {
+        record.voluntary_switches = last.voluntary.saturating_sub(first.voluntary);
+        record.involuntary_switches = last.involuntary.saturating_sub(first.involuntary);
+    }
+}

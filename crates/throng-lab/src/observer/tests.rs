@@ -1,0 +1,79 @@
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+
+use throng_sys::address::Address;
+
+use super::*;
+use crate::child::Child;
+use crate::output::Lines;
+
+fn busy_child() -> Child {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "while :; do :; done"])
+        .stdin(Stdio::null());
+    Child::spawn(command, &[], Lines::Unwanted).expect("a shell")
+}
+
+#[test]
+fn a_busy_server_is_seen_to_be_busy() {
+    let child = busy_child();
+    let tree = ProcessTree::of(child.pid()).expect("it runs");
+    let mut observer = Observer::new(Some(Observed {
+        tree,
+        cpus: vec![0],
+    }));
+    observer.connected();
+    observer.measuring();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    observer.measured();
+    let seen = observer.finish(10, 1_000);
+    let server = seen.server.expect("visible");
+    // A fifteenth of a core at least, however many others run beside it.
+    assert!(server.cpu_ns > 20_000_000, "{server:?}");
+    assert!(server.window_ns >= 300_000_000);
+    assert!(server.utilisation > 0.05);
+    assert_eq!(
+        server.cpu_per_message_ns,
+        Some(server.cpu_ns as f64 / 1_000.0)
+    );
+    assert_eq!((server.processes_max, server.threads_max), (1, 1));
+    assert!(server.memory_connected.rss_bytes > 0 && server.memory_measured.rss_bytes > 0);
+    assert!(server.rss_per_connection_bytes.is_some());
+    assert!(seen.generator.is_none());
+    assert!(
+        seen.steal_share
+            .is_some_and(|share| (0.0..=1.0).contains(&share))
+    );
+}
+
+#[test]
+fn a_server_that_vanishes_leaves_what_was_seen() {
+    let child = busy_child();
+    let tree = ProcessTree::of(child.pid()).expect("it runs");
+    let mut observer = Observer::new(Some(Observed {
+        tree,
+        cpus: vec![0],
+    }));
+    observer.measuring();
+    drop(child);
+    observer.measured();
+    let server = observer.finish(0, 0).server.expect("was visible");
+    assert!(server.memory_before.rss_bytes > 0);
+    assert_eq!((server.window_ns, server.cpu_per_message_ns), (0, None));
+}
+
+#[test]
+fn a_running_server_on_this_host_is_found_and_one_elsewhere_is_not() {
+    let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let here: Address = format!("127.0.0.1:{port}").parse().expect("an address");
+    let found = find_running(&here).expect("it is ours");
+    assert_eq!(found.tree.root_pid(), std::process::id());
+    assert!(!found.cpus.is_empty());
+    // TEST-NET-1 (RFC 5737): never an address of this host.
+    let elsewhere: Address = format!("192.0.2.1:{port}").parse().expect("an address");
+    assert!(find_running(&elsewhere).is_none());
+    drop(listener);
+    assert!(find_running(&here).is_none());
+}

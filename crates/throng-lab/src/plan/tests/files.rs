@@ -1,0 +1,69 @@
+//! Files that are no plans.
+
+use crate::plan::PlanDraft;
+
+#[test]
+fn what_is_wrong_in_a_file_is_shown_with_its_line() {
+    for (text, line, parts) in [
+        (
+            "targets = ['poll']\nconections = 5",
+            2,
+            &["no key `conections`", "did you mean `connections`?"][..],
+        ),
+        (
+            "\n\nmax_duration = '1s'",
+            3,
+            &["did you mean `max-duration`?"],
+        ),
+        ("colour = 1", 1, &["the keys are name, title", "quick"]),
+        (
+            "repeats = 2\n[cpus]\nserver = '0'\nserve = '1'",
+            4,
+            &["did you mean `server`?"],
+        ),
+        ("[quick]\nrepeat = 1", 2, &["did you mean `repeats`?"]),
+        (
+            "targets = [{ comand = 'x' }]",
+            1,
+            &["did you mean `command`?"],
+        ),
+        ("repeats = 'many'", 1, &["string \"many\"", "u32"]),
+        ("seed = 1\nconnections = -3", 2, &["`-3`"]),
+        ("connections = 'ten'", 1, &["ten"]),
+        ("duration = 3", 1, &["integer `3`", "string"]),
+        ("duration = 'soon'", 1, &["`soon`", "300ms"]),
+        ("warmup = 'x messages'", 1, &["1000 messages"]),
+        (
+            "arrivals = 'poisson'",
+            1,
+            &["poisson", "constant", "exponential"],
+        ),
+        ("backend = 'iouring'", 1, &["iouring", "io-uring"]),
+        ("cpus = 'all'", 1, &["SERVER:GENERATOR"]),
+        ("[cpus]\nserver = '0-'", 2, &["`0-`"]),
+        ("source = 'here'", 1, &["IP address"]),
+        ("a = = 1", 1, &[]),
+        ("repeats = 1\nrepeats = 2", 2, &["duplicate"]),
+    ] {
+        let error = PlanDraft::parse(text, "plan.toml").expect_err(text);
+        assert_eq!(error.line, line, "{text}: {error}");
+        let error = error.to_string();
+        assert!(
+            error.starts_with(&format!("plan.toml, line {line}: ")),
+            "{error}"
+        );
+        for part in parts {
+            assert!(error.contains(part), "{text}: `{part}` in: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_error_of_a_file_reads_well() {
+    let error =
+        PlanDraft::parse("targets = ['poll']\nconections = 5\n", "my.toml").expect_err("misspelt");
+    insta::assert_snapshot!(error, @r"
+    my.toml, line 2: there is no key `conections`; did you mean `connections`?
+      2 | conections = 5
+    ");
+}

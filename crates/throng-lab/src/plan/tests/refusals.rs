@@ -1,0 +1,103 @@
+//! Plans that cannot be carried out.
+
+use super::refused;
+
+#[test]
+fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
+    for (text, parts) in [
+        ("targets = []", &["no target", "--command"][..]),
+        ("targets = ['poll', 'poll']", &["`poll`", "name of its own"]),
+        ("baseline = 'pol'", &["`pol`", "name one of poll"]),
+        ("name = '../up'", &["`../up`", "my-plan"]),
+        ("name = ''", &["my-plan"]),
+        ("repeats = 0", &["`repeats` is 0", "repeats = 6"]),
+        (
+            "connections = 0",
+            &["`connections` is 0", "connections = 100"],
+        ),
+        ("connections = [10, 0]", &["`connections` is 0"]),
+        ("connections = []", &["empty list"]),
+        ("size = 0", &["`size` is 0", "size = 6"]),
+        ("size = 1048577", &["1048577", "1 MiB"]),
+        ("send = 'a'", &["`send` needs `expect`"]),
+        ("expect = 'a'", &["`expect` needs `send`"]),
+        (
+            "size = 6\nsend = 'a'\nexpect = 'a'",
+            &["`size` and `send` contradict"],
+        ),
+        ("send = ''\nexpect = 'a'", &["`send = `", "empty"]),
+        ("send = 'a'\nexpect = 'until '", &["empty"]),
+        ("send = 'a'\nexpect = '0 bytes'", &["`expect` is 0"]),
+        (r"send = 'a\q'", &["expect"]),
+        (
+            "send = 'a\\q'\nexpect = 'a'",
+            &[r"`\q` is no escape", r"\xNN"],
+        ),
+        (
+            "messages = 5\nduration = '1s'",
+            &["`messages` and `duration` contradict"],
+        ),
+        (
+            "duration = '1s'\nconfidence = 0.1",
+            &["`duration` and `confidence` contradict"],
+        ),
+        ("messages = 0", &["`messages` is 0"]),
+        ("duration = '0s'", &["`duration` is 0"]),
+        (
+            "max-duration = '1s'",
+            &["`max-duration` needs `confidence`"],
+        ),
+        ("confidence = 0.0", &["`confidence = 0`", "0.01"]),
+        ("confidence = 1.5", &["`confidence = 1.5`"]),
+        ("confidence = nan", &["NaN"]),
+        ("outstanding = 0", &["`outstanding` is 0"]),
+        ("lockstep = 0", &["`lockstep` is 0"]),
+        (
+            "lockstep = 2\noutstanding = 1",
+            &["`lockstep` and `outstanding` contradict"],
+        ),
+        (
+            "lockstep = 2\nrate = 1.0",
+            &["`lockstep` and `rate` contradict"],
+        ),
+        ("lockstep = 2\nspin = true", &["`spin` needs `rate`"]),
+        ("arrivals = 'constant'", &["`arrivals` needs `rate`"]),
+        ("spin = false", &["`spin` needs `rate`"]),
+        ("rate = 0", &["`rate = 0`", "20000"]),
+        ("rate = -1.5", &["`rate = -1.5`"]),
+        ("rate = nan", &["NaN"]),
+        ("rate = inf", &["inf"]),
+        ("shards = 0", &["`shards` is 0"]),
+        (
+            "connections = [8, 3]\nshards = 4",
+            &["4 shards for 3 connections", "shards = 3"],
+        ),
+        (
+            "source = '127.0.0.2'\naddresses = 'spread'",
+            &["`source` and `addresses` contradict"],
+        ),
+        ("source = []", &["no address"]),
+        ("source = '127.0.0.2'\nfamily = 'unix'", &["Unix socket"]),
+        (
+            "source = '127.0.0.2'\nfamily = 'ipv6'",
+            &["127.0.0.2", "family"],
+        ),
+        ("source = '127.0.0.2'\ntargets = ['unix:/a']", &["unix:/a"]),
+        (
+            "source = ['::1']\ntargets = ['tcp://127.0.0.1:1']",
+            &["::1", "tcp://127.0.0.1:1"],
+        ),
+        ("backlog = 0", &["`backlog` is 0"]),
+        ("workers = 0", &["`workers` is 0"]),
+        ("timeout = '0s'", &["`timeout` is 0"]),
+        ("connect-timeout = '0s'", &["`connect-timeout` is 0"]),
+        ("ready-timeout = '0s'", &["`ready-timeout` is 0"]),
+        ("cpus = '0:2'", &["generator", "CPU 2", "0-1"]),
+        ("[quick.quick]", &["[quick]", "only once"]),
+    ] {
+        let error = refused(text);
+        for part in parts {
+            assert!(error.contains(part), "{text}: `{part}` in: {error}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A run: every trial of a plan, in its order, with the record kept after each.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use throng_record::{Outcome, Plan, RunRecord, SCHEMA_VERSION, Trial};
+use throng_sys::clock::monotonic_ns;
+use throng_sys::limits;
+
+use crate::event::Event;
+use crate::order::{Cell, order, trials};
+use crate::store::{Store, StoreError};
+use crate::trial::{Bench, Made};
+use crate::{estimate, machine};
+
+/// The surroundings of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The program that is started as `throng serve` and `throng load`: `std::env::current_exe()`.
+    pub throng_program: &'a Path,
+    /// Where runs are kept, each in a folder of its own; made if it is missing.
+    pub runs_directory: &'a Path,
+    /// Version of the program, for the record.
+    pub throng_version: &'a str,
+    /// Raised by the caller (on SIGINT, SIGTERM) to end early and keep what was measured.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// A run that has ended, early or not.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// All that was measured, as it is stored.
+    pub record: RunRecord,
+    /// Its file.
+    pub path: PathBuf,
+}
+
+/// A run that could not be kept. That a target fails is no error of the run: it stands in its trials' outcomes.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The record could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Carries a plan out, and tells what happens. Must be called from a thread that lives until it returns, as children are bound to the
+/// thread that starts them; the soft limit on open files is raised for this process and them.
+///
+/// # Errors
+/// [`RunError`] where the record cannot be kept; trials made until then are in the last complete state of the file.
+pub fn run(
+    plan: &Plan,
+    setup: &Setup<'_>,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<Finished, RunError> {
+    // What is refused here shows up as descriptors that run out, and is explained there.
+    let _ = limits::raise_open_files();
+    let started_at_ns = monotonic_ns();
+    let now = jiff::Timestamp::now();
+    let store = Store::create(
+        setup.runs_directory,
+        &now.strftime("%Y-%m-%dT%H-%M-%SZ").to_string(),
+        &plan.name,
+    )?;
+    let mut record = RunRecord {
+        schema_version: SCHEMA_VERSION,
+        throng_version: setup.throng_version.to_owned(),
+        started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        duration_ns: 0,
+        plan: plan.clone(),
+        machine: machine::describe(),
+        trials_planned: trials(plan),
+        trials: vec![],
+        interrupted: false,
+    };
+    store.write(&record)?;
+    let path = store.path();
+    on_event(Event::Started {
+        plan,
+        trials: record.trials_planned,
+        estimate: estimate(plan),
+        path: &path,
+    });
+    let mut conductor = Conductor {
+        bench: Bench {
+            plan,
+            throng_program: setup.throng_program,
+            interrupted: setup.interrupted,
+            started_at_ns,
+        },
+        hopeless: BTreeMap::new(),
+    };
+    for (order, cell) in (0_u32..).zip(order(plan)) {
+        if setup.interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let trial = conductor.make(cell, order, record.trials_planned, on_event);
+        record.trials.push(trial);
+        record.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
+        record.interrupted = setup.interrupted.load(Ordering::Relaxed);
+        store.write(&record)?;
+        if let Some(trial) = record.trials.last() {
+            let target = &plan.targets[trial.target as usize];
+            on_event(Event::TrialFinished { trial, target });
+        }
+    }
+    record.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
+    record.interrupted = setup.interrupted.load(Ordering::Relaxed);
+    store.write(&record)?;
+    Ok(Finished { record, path })
+}
+
+/// Makes trials, and spares those of targets that cannot be started.
+struct Conductor<'a> {
+    bench: Bench<'a>,
+    /// Why, by target.
+    hopeless: BTreeMap<u32, String>,
+}
+
+impl Conductor<'_> {
+    fn make(
+        &mut self,
+        cell: Cell,
+        order: u32,
+        trials: u32,
+        on_event: &mut dyn FnMut(Event<'_>),
+    ) -> Trial {
+        on_event(Event::TrialStarted {
+            order,
+            trials,
+            target: &self.bench.plan.targets[cell.target as usize],
+            connections: cell.connections,
+            repeat: cell.repeat,
+        });
+        if let Some(message) = self.hopeless.get(&cell.target) {
+            return self.bench.spare(cell, order, message.clone());
+        }
+        let mut on_progress = |phase, replies, elapsed: Duration| {
+            on_event(Event::Progress {
+                order,
+                phase,
+                replies,
+                elapsed,
+            });
+        };
+        let Made { trial, is_hopeless } = self.bench.make(cell, order, &mut on_progress);
+        if let (true, Outcome::Failed { message }) = (is_hopeless, &trial.outcome) {
+            self.hopeless.insert(cell.target, message.clone());
+        }
+        trial
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! One trial: launch, observe, load, end, check.
+//!
+//! Whatever happens, a [`Trial`] comes out: what failed stands in its outcome, and what was measured until then beside it.
+
+mod conclude;
+mod load;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use throng_record::{Limit, Outcome, Plan, TargetRecord, Trial, Verdict};
+use throng_sys::address::Address;
+use throng_sys::affinity::allowed_cpus;
+use throng_sys::clock::monotonic_ns;
+
+use crate::event::TrialPhase;
+use crate::generator::Generator;
+use crate::job::job;
+use crate::launcher::{LaunchError, Launcher, Server};
+use crate::observer::{Observed, Observer, find_running};
+use crate::order::Cell;
+use crate::series::Series;
+use conclude::conclude;
+use load::Ended;
+
+/// What is the same for all trials of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Bench<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) throng_program: &'a Path,
+    pub(crate) interrupted: &'a AtomicBool,
+    /// Start of the run.
+    pub(crate) started_at_ns: u64,
+}
+
+/// A trial, and whether its failure will repeat itself: then the target's other trials are spared.
+pub(crate) struct Made {
+    pub(crate) trial: Trial,
+    pub(crate) is_hopeless: bool,
+}
+
+/// Told about the phase, replies so far and the time since the trial began.
+pub(crate) type OnProgress<'a> = &'a mut dyn FnMut(TrialPhase, u64, Duration);
+
+impl Bench<'_> {
+    /// Makes one trial.
+    pub(crate) fn make(&self, cell: Cell, order: u32, on_progress: OnProgress<'_>) -> Made {
+        let started_at_ns = monotonic_ns();
+        let mut made = self.launch_and_load(cell, started_at_ns, on_progress);
+        made.trial.order = order;
+        made.trial.started_at_ns = started_at_ns.saturating_sub(self.started_at_ns);
+        made.trial.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
+        made
+    }
+
+    /// A trial that is not made because the same has failed before.
+    pub(crate) fn spare(&self, cell: Cell, order: u32, message: String) -> Trial {
+        let mut trial = self.blank(cell, &unknown_address());
+        trial.order = order;
+        trial.started_at_ns = monotonic_ns().saturating_sub(self.started_at_ns);
+        trial.outcome = Outcome::Failed { message };
+        trial
+    }
+
+    fn launch_and_load(&self, cell: Cell, started_at_ns: u64, on_progress: OnProgress<'_>) -> Made {
+        on_progress(TrialPhase::Launching, 0, Duration::ZERO);
+        let target = &self.plan.targets[cell.target as usize];
+        let subject = match self.subject(target) {
+            Ok(subject) => subject,
+            Err(error) => {
+                let mut trial = self.blank(cell, &unknown_address());
+                if !matches!(error, LaunchError::Interrupted) {
+                    trial.outcome = Outcome::Failed {
+                        message: error.to_string(),
+                    };
+                }
+                let is_hopeless = error.will_repeat_itself();
+                return Made { trial, is_hopeless };
+            }
+        };
+        let (address, server, observed) = subject;
+        let mut trial = self.blank(cell, &address);
+        let mut observer = Observer::new(observed);
+        let listener = match (&address, &observer.server) {
+            (Address::Tcp(tcp), Some(_)) => Some(*tcp),
+            _ => None,
+        };
+        let ended =
+            match Generator::start(self.throng_program, &trial.job, &self.plan.generator_cpus) {
+                Ok(generator) => {
+                    observer
+                        .generator_started(generator.tree, cpus_or_any(&self.plan.generator_cpus));
+                    let series = Series::new(started_at_ns, listener, generator.pid());
+                    load::follow(
+                        self,
+                        generator,
+                        &mut observer,
+                        series,
+                        started_at_ns,
+                        on_progress,
+                    )
+                }
+                Err(error) => Ended::failed(error.to_string()),
+            };
+        let (connected, replies) = ended.record.as_ref().map_or((0, 0), |record| {
+            (record.connect.connected, record.exchange.replies)
+        });
+        let seen = observer.finish(connected, replies);
+        let ending = server.map(Server::end);
+        trial.series = ended.series;
+        let is_hopeless = conclude(
+            &mut trial,
+            target,
+            ended.outcome,
+            ended.record,
+            seen,
+            ending.as_ref(),
+        );
+        Made { trial, is_hopeless }
+    }
+
+    /// The server, started where it has to be.
+    fn subject(
+        &self,
+        target: &TargetRecord,
+    ) -> Result<(Address, Option<Server>, Option<Observed>), LaunchError> {
+        if let Some(address) = target.address.as_ref().and_then(|text| text.parse().ok()) {
+            let observed = find_running(&address);
+            return Ok((address, None, observed));
+        }
+        let launcher = Launcher {
+            plan: self.plan,
+            throng_program: self.throng_program,
+            interrupted: self.interrupted,
+        };
+        let server = launcher.launch(target)?;
+        let observed = Observed {
+            tree: server.tree,
+            cpus: cpus_or_any(&self.plan.server_cpus),
+        };
+        Ok((server.address.clone(), Some(server), Some(observed)))
+    }
+
+    /// A trial of which nothing is known yet; ended early, unless told otherwise.
+    fn blank(&self, cell: Cell, address: &Address) -> Trial {
+        Trial {
+            target: cell.target,
+            repeat: cell.repeat,
+            order: 0,
+            started_at_ns: 0,
+            duration_ns: 0,
+            outcome: Outcome::Interrupted,
+            job: job(self.plan, cell, address),
+            connect: None,
+            exchange: None,
+            close: None,
+            server: None,
+            generator: None,
+            series: vec![],
+            kernel_counters: throng_record::side::CounterDeltas::new(),
+            checks: vec![],
+            verdict: Verdict::Invalid,
+            limit: Limit::Unknown,
+        }
+    }
+}
+
+/// Where a server would have been, had it started.
+fn unknown_address() -> Address {
+    Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into())
+}
+
+fn cpus_or_any(cpus: &[u32]) -> Vec<u32> {
+    if cpus.is_empty() {
+        allowed_cpus()
+    } else {
+        cpus.to_vec()
+    }
+}

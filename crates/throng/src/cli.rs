@@ -1,0 +1,74 @@
+//! The command line: which commands there are.
+
+use clap::{Parser, Subcommand};
+
+use crate::command::{
+    completions, doctor, echo, generate, load, man, report, run, serve,
+};
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng run                                   four concurrency models compared, in about a minute
+  throng echo epoll-edge io-uring --connections 10,100,1000
+  throng echo tcp://127.0.0.1:7000             a server of your own that already runs
+  throng echo --command './mine --port {port}' poll
+  throng doctor                                what this machine allows
+  throng report latest --format markdown       the last run once more
+
+Exit codes:
+  0    done
+  1    a trial failed, a server answered wrongly or died, or a target has no trial to rank
+  2    the command line, a plan or a target is wrong
+  130  ended early by Ctrl-C or SIGTERM; what was measured is kept
+
+Results go to standard output, everything else to standard error. NO_COLOR is honoured.";
+
+/// A laboratory for TCP servers under many connections
+///
+/// How does a server behave as connections multiply, and why? throng launches servers (built-in concurrency models, or your
+/// own command) or connects to a running one, loads them, checks its own figures, and keeps a record from which every
+/// report can be made again.
+#[derive(Debug, Parser)]
+#[command(
+    name = "throng",
+    version,
+    max_term_width = 100,
+    after_help = AFTER_HELP,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Arguments),
+    Echo(echo::Arguments),
+    Serve(serve::Arguments),
+    Doctor(doctor::Arguments),
+    Report(report::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+    Load(load::Arguments),
+    Generate(generate::Arguments),
+}
+
+impl Command {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        match self {
+            Self::Run(arguments) => run::run(arguments),
+            Self::Echo(arguments) => echo::run(arguments),
+            Self::Serve(arguments) => serve::run(arguments),
+            Self::Doctor(arguments) => doctor::run(arguments),
+            Self::Report(arguments) => report::run(arguments),
+            Self::Completions(arguments) => completions::run(arguments),
+            Self::Man(arguments) => man::run(arguments),
+            Self::Load(arguments) => load::run(arguments),
+            Self::Generate(arguments) => generate::run(arguments),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! One command, one file: its arguments and its `run`.
+
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod echo;
+pub(crate) mod generate;
+pub(crate) mod load;
+pub(crate) mod man;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod serve;

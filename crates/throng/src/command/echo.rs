@@ -1,0 +1,47 @@
+//! `throng echo TARGET…`: the echo experiment as a command.
+
+use clap::Args;
+use throng_lab::plan::PlanDraft;
+use throng_lab::target::TargetDraft;
+
+use crate::exit::Exit;
+use crate::experiment::{self, RunFlags};
+use crate::failure::Failure;
+use crate::flags::LoadFlags;
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng echo epoll-edge
+  throng echo thread-per-connection epoll-edge --connections 10,100,1000 --baseline epoll-edge
+  throng echo io-uring --rate 20000 --arrivals exponential       open loop: latency from the due time
+  throng echo --command 'python3 mine.py {port}' epoll-edge      {port}, {address} or {path} is filled in
+  throng echo tcp://127.0.0.1:6379 --send 'PING\\r\\n' --expect '+PONG\\r\\n'
+  throng echo poll --quick --format csv --output poll.csv
+
+Built-in models: thread-per-connection, poll, epoll-edge, io-uring.";
+
+/// Measure how many messages a second servers send back, and at what latency
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
+pub(crate) struct Arguments {
+    /// A built-in model, tcp://HOST:PORT or unix:PATH
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
+    /// A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable
+    #[arg(long, value_name = "COMMAND")]
+    command: Vec<String>,
+    #[command(flatten)]
+    run: RunFlags,
+    #[command(flatten)]
+    load: LoadFlags,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let texts = arguments.targets.iter().map(|text| TargetDraft::from(text.as_str()));
+    let commands = arguments.command.iter().map(TargetDraft::command);
+    let flags = PlanDraft {
+        targets: Some(texts.chain(commands).collect()),
+        ..arguments.load.draft()
+    };
+    experiment::carry_out(PlanDraft::default(), flags, &arguments.run)
+}

@@ -1,0 +1,62 @@
+//! `throng load`, hidden: the generator process that the lab starts. One `LoadJob` in JSON on standard input, `LoadEvent`s
+//! in JSON on standard output, a line each.
+
+use std::io::{self, Write as _};
+
+use clap::Args;
+use throng_load::{Interrupt, run_job};
+use throng_record::{LoadEvent, LoadJob};
+use throng_sys::limits;
+
+use crate::exit::Exit;
+use crate::failure::{Failure, note};
+use crate::interrupt::on_termination;
+
+/// Generate load as a job on standard input says (started by run and echo)
+#[derive(Debug, Args)]
+#[command(hide = true)]
+pub(crate) struct Arguments {}
+
+pub(crate) fn run(_: &Arguments) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::default();
+    let raise = interrupt.clone();
+    // Before the fleet has threads. A second signal changes nothing: the lab kills when it loses patience.
+    on_termination(move |_| raise.raise())?;
+    let last = match work(&interrupt) {
+        Ok(event) => event,
+        Err(message) => LoadEvent::Failed { message },
+    };
+    let exit = match last {
+        LoadEvent::Failed { .. } => Exit::Failed,
+        _ => Exit::Success,
+    };
+    tell(&last).map_err(|error| Failure::failed("cannot hand the record over").cause(error))?;
+    Ok(exit)
+}
+
+fn work(interrupt: &Interrupt) -> Result<LoadEvent, String> {
+    let job: LoadJob = serde_json::from_reader(io::stdin().lock()).map_err(|error| {
+        format!("no load job on standard input: {error}; `throng echo` makes one and starts this command")
+    })?;
+    if let Err(error) = limits::raise_open_files() {
+        note(error);
+    }
+    let record = run_job(&job, interrupt, &mut |event| {
+        // Nobody listens any more: nobody needs the load.
+        if tell(&event).is_err() {
+            interrupt.raise();
+        }
+    })
+    .map_err(|error| error.to_string())?;
+    Ok(LoadEvent::Finished {
+        record: Box::new(record),
+    })
+}
+
+fn tell(event: &LoadEvent) -> io::Result<()> {
+    let mut line = serde_json::to_vec(event)?;
+    line.push(b'\n');
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(&line)?;
+    stdout.flush()
+}

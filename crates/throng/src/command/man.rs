@@ -1,0 +1,73 @@
+//! `throng man [COMMAND]`: the manual pages.
+
+use clap::{Args, CommandFactory as _};
+use clap_mangen::Man;
+
+use crate::cli::Cli;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+use crate::suggest::nearest;
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng man | man -l -
+  throng man echo | man -l -";
+
+/// Print a manual page
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// The command whose page is meant; throng's own where absent
+    command: Option<String>,
+}
+
+/// A manual page and the name of its file.
+pub(crate) struct Page {
+    /// `throng.1`, `throng-echo.1`.
+    pub(crate) file_name: String,
+    /// Its text, for troff.
+    pub(crate) text: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let wanted = match &arguments.command {
+        Some(command) => format!("throng-{command}.1"),
+        None => "throng.1".to_owned(),
+    };
+    let pages = pages();
+    match pages.iter().find(|page| page.file_name == wanted) {
+        Some(page) => output::write(&page.text, None)?,
+        None => {
+            let names = pages.iter().map(|page| page.file_name.as_str());
+            let failure = Failure::usage(format_args!("there is no manual page {wanted}"));
+            return Err(match nearest(&wanted, names) {
+                Some(meant) => failure.hint(format_args!("did you mean {meant}?")),
+                None => failure.hint("throng --help lists the commands"),
+            });
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// Every page: throng's own first, then one for each command that is not hidden.
+pub(crate) fn pages() -> Vec<Page> {
+    let mut root = Cli::command();
+    root.build();
+    let commands: Vec<clap::Command> = root
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .cloned()
+        .collect();
+    std::iter::once(root).chain(commands).map(page).collect()
+}
+
+fn page(command: clap::Command) -> Page {
+    let man = Man::new(command).source(concat!("throng ", env!("CARGO_PKG_VERSION")));
+    let mut bytes = Vec::new();
+    man.render(&mut bytes).expect("writing to memory does not fail");
+    Page {
+        file_name: man.get_filename(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+    }
+}

@@ -1,0 +1,51 @@
+//! `throng report RUN`: every report again, from a stored run.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use throng_record::schema;
+
+use crate::exit::Exit;
+use crate::experiment::{ReportFlags, RunsFlag};
+use crate::failure::Failure;
+use crate::{output, runs};
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng report                                        the last run in throng-runs
+  throng report latest --format markdown --output run.md
+  throng report throng-runs/2026-01-31T12-00-00Z-tour --format csv
+  throng report --schema > run.schema.json
+
+Nothing is measured again: a report only reads the record.";
+
+/// Make a report again from a stored run
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// A run's folder, its run.json, or `latest`
+    #[arg(default_value = "latest", value_hint = ValueHint::AnyPath)]
+    run: PathBuf,
+    /// Print the JSON Schema of run.json, and do nothing else
+    #[arg(long)]
+    schema: bool,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    runs: RunsFlag,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    if arguments.schema {
+        output::write(&schema_text(), arguments.report.output.as_deref())?;
+        return Ok(Exit::Success);
+    }
+    let path = runs::find(&arguments.run, &arguments.runs.runs_dir)?;
+    arguments.report.write(&runs::read(&path)?)?;
+    Ok(Exit::Success)
+}
+
+/// The schema, as it is also kept in the documentation.
+pub(crate) fn schema_text() -> String {
+    format!("{:#}\n", schema::json_schema())
+}

@@ -1,0 +1,101 @@
+//! `throng run [PLAN]`: carries a plan out.
+
+use std::path::Path;
+
+use clap::{Args, ValueHint};
+use throng_lab::plan::PlanDraft;
+use throng_lab::plans::{self, BuiltInPlan};
+
+use crate::exit::Exit;
+use crate::experiment::{self, RunFlags};
+use crate::failure::Failure;
+use crate::flags::LoadFlags;
+use crate::output;
+use crate::suggest::nearest;
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng run                          the tour: four concurrency models at a hundred connections
+  throng run --quick                  the same with fewer and shorter trials
+  throng run my-plan.toml             a plan of your own; docs/plans.md documents the keys
+  throng run tour --connections 1,10,100,1000 --format markdown --output tour.md
+
+A flag given here replaces what the plan says.";
+
+/// Carry out a plan: built in, or your own
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
+pub(crate) struct Arguments {
+    /// Name of a built-in plan, or path of a .toml file
+    #[arg(default_value = plans::BUILT_IN[0].name, value_hint = ValueHint::FilePath)]
+    plan: String,
+    /// List the built-in plans, and do nothing else
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    run: RunFlags,
+    #[command(flatten)]
+    load: LoadFlags,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    if arguments.list {
+        output::write(&listing()?, None)?;
+        return Ok(Exit::Success);
+    }
+    let draft = read(&arguments.plan)?;
+    experiment::carry_out(draft, arguments.load.draft(), &arguments.run)
+}
+
+fn listing() -> Result<String, Failure> {
+    let mut text = String::new();
+    for plan in plans::BUILT_IN {
+        let title = parse(plan.text, plan.name)?.title.unwrap_or_default();
+        text += &format!("{:<12} {title}\n", plan.name);
+    }
+    Ok(text)
+}
+
+fn read(name: &str) -> Result<PlanDraft, Failure> {
+    if let Some(plan) = plans::find(name) {
+        return parse(plan.text, plan.name);
+    }
+    let path = Path::new(name);
+    let is_meant_as_file = path.extension().is_some() || name.contains('/');
+    if !is_meant_as_file && !path.exists() {
+        return Err(unknown(name));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format_args!("cannot read the plan {name}"))
+            .cause(error)
+            .hint("throng run --list shows the plans that are built in")
+    })?;
+    parse(&text, name)
+}
+
+fn parse(text: &str, origin: &str) -> Result<PlanDraft, Failure> {
+    PlanDraft::parse(text, origin).map_err(|error| {
+        // The problem comes with its suggestion; the quoted line belongs under the problem.
+        let (problem, hint) = match error.problem.rsplit_once("; ") {
+            Some((problem, hint)) => (problem, Some(hint)),
+            None => (error.problem.as_str(), None),
+        };
+        let line = error.line;
+        let failure = Failure::usage(format_args!(
+            "{}, line {line}: {problem}\n  {line} | {}",
+            error.origin, error.source_line
+        ));
+        failure.hint(hint.unwrap_or("docs/plans.md documents the keys of a plan"))
+    })
+}
+
+fn unknown(name: &str) -> Failure {
+    let names = || plans::BUILT_IN.iter().map(|plan: &BuiltInPlan| plan.name);
+    let failure = Failure::usage(format_args!(
+        "there is no built-in plan `{name}`, and no file of that name"
+    ));
+    match nearest(name, names()) {
+        Some(meant) => failure.hint(format_args!("did you mean `{meant}`?")),
+        None => failure.hint("throng run --list shows the plans that are built in"),
+    }
+}

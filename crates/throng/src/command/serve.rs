@@ -1,0 +1,95 @@
+//! `throng serve MODEL`: a built-in server, in this process, until it is told to stop.
+
+use std::io::{self, Write as _};
+use std::num::NonZeroU32;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+use clap::Args;
+use throng_servers::{Model, Options, ServeError, Workload};
+use throng_sys::address::Address;
+use throng_sys::limits;
+use throng_sys::socket::ListenError;
+
+use crate::exit::Exit;
+use crate::failure::{Failure, note};
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng serve epoll-edge
+  throng serve io-uring --listen 127.0.0.1:7000 --listen '[::1]:7000' --listen unix:/tmp/echo.sock
+  throng serve poll --listen 127.0.0.1:0         a free port; the line `ready` names it
+
+It prints `ready ADDRESS` for each listener once all are open, and at the end `served connections=N bytes=M`. SIGTERM or
+Ctrl-C: it answers what has come, closes, and leaves within two seconds with exit code 0.";
+
+/// Run a built-in server until SIGTERM or Ctrl-C
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// The concurrency model
+    #[arg(value_parser = models().map(|name| name.parse::<Model>().expect("only models are possible values")))]
+    model: Model,
+    /// What the server answers
+    #[arg(long, default_value = Workload::Echo.name(), value_parser = workloads().map(|name| name.parse::<Workload>().expect("only workloads are possible values")))]
+    workload: Workload,
+    /// Where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 leaves the choice to the kernel. Repeatable
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7000")]
+    listen: Vec<Address>,
+    /// Length of each accept queue; the kernel clamps it to net.core.somaxconn
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    backlog: u32,
+    /// Threads or processes that serve, for models in which that is a choice
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroU32>,
+}
+
+fn models() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        Model::ALL.map(|model| PossibleValue::new(model.name()).help(model.summary())),
+    )
+}
+
+fn workloads() -> PossibleValuesParser {
+    PossibleValuesParser::new(Workload::ALL.map(Workload::name))
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    if let Err(error) = limits::raise_open_files() {
+        note(error);
+    }
+    let options = Options {
+        listen: arguments.listen.clone(),
+        backlog: arguments.backlog,
+        workers: arguments.workers,
+    };
+    let mut ready = |address: &Address| tell(&format!("ready {address}\n"));
+    let served = throng_servers::serve(arguments.model, arguments.workload, &options, &mut ready)
+        .map_err(failure)?;
+    for text in &served.notes {
+        note(text);
+    }
+    tell(&format!(
+        "served connections={} bytes={}\n",
+        served.connections, served.bytes
+    ));
+    Ok(Exit::Success)
+}
+
+/// Whoever launched a server may stop listening to it without stopping it: then nobody is told.
+fn tell(line: &str) {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
+}
+
+fn failure(error: ServeError) -> Failure {
+    match error {
+        ServeError::Workers { .. } | ServeError::NoAddress => Failure::usage(error),
+        ServeError::Listen(ListenError::Other { address, source }) => {
+            Failure::failed(format_args!("cannot listen on {address}"))
+                .cause(source)
+                .hint("give an address of this machine (`ip addr`); ports below 1024 are root's")
+        }
+        _ => Failure::failed(error),
+    }
+    .with_hint_parted()
+}

@@ -1,0 +1,130 @@
+//! What every command that measures has in common: a draft becomes a plan, the plan is carried out, the record is reported.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, ValueHint};
+use throng_lab::plan::{Environment, PlanDraft, PlanError, Resolved, resolve};
+use throng_lab::{Finished, RunError, Setup};
+use throng_record::RunRecord;
+use throng_report::Format;
+use throng_servers::Model;
+
+use crate::exit::Exit;
+use crate::failure::{Failure, note};
+use crate::progress::Progress;
+use crate::{interrupt, output, verdict};
+
+/// In which form a report is made, and where it goes.
+#[derive(Debug, Args)]
+pub(crate) struct ReportFlags {
+    /// Form of the report
+    #[arg(long, default_value = Format::Terminal.name(), value_parser = formats(), help_heading = "Report")]
+    format: Format,
+    /// File for the report; standard output where absent
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Report")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Where runs are kept.
+#[derive(Debug, Args)]
+pub(crate) struct RunsFlag {
+    /// Folder in which runs are kept, each in a folder of its own
+    #[arg(long, value_name = "DIR", default_value = "throng-runs", value_hint = ValueHint::DirPath, help_heading = "Report")]
+    pub(crate) runs_dir: PathBuf,
+}
+
+/// The flags of commands that measure, beyond those of the plan.
+#[derive(Debug, Args)]
+pub(crate) struct RunFlags {
+    /// The short form: fewer and shorter trials, two minutes at most
+    #[arg(long, help_heading = "Load")]
+    quick: bool,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    runs: RunsFlag,
+}
+
+fn formats() -> impl clap::builder::TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).map(|name| {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .expect("only formats are possible values")
+    })
+}
+
+impl ReportFlags {
+    /// Makes the report and writes it where it is wanted.
+    pub(crate) fn write(&self, record: &RunRecord) -> Result<(), Failure> {
+        let file = self.output.as_deref();
+        let text = throng_report::render(record, self.format, &output::report_options(file));
+        output::write(&text, file)
+    }
+}
+
+/// Carries out what `draft` and, laid over it, `flags` ask for, and reports it.
+pub(crate) fn carry_out(
+    draft: PlanDraft,
+    flags: PlanDraft,
+    run: &RunFlags,
+) -> Result<Exit, Failure> {
+    let draft = if run.quick { draft.shortened() } else { draft };
+    let environment = Environment::detect(&Model::ALL.map(Model::name));
+    let Resolved { plan, notes } =
+        resolve(draft.overlay(flags), &environment).map_err(plan_failure)?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::failed("cannot find throng's own program").cause(error))?;
+    notes.iter().for_each(note);
+    let interrupted = interrupt::watch()?;
+    let setup = Setup {
+        throng_program: &program,
+        runs_directory: &run.runs.runs_dir,
+        throng_version: env!("CARGO_PKG_VERSION"),
+        interrupted: &interrupted,
+    };
+    let mut progress = Progress::new();
+    let finished = throng_lab::run(&plan, &setup, &mut |event| progress.tell(event));
+    progress.clear();
+    conclude(&finished.map_err(run_failure)?, run)
+}
+
+/// Reports what was measured, and then what went wrong.
+fn conclude(finished: &Finished, run: &RunFlags) -> Result<Exit, Failure> {
+    let Finished { record, path } = finished;
+    let written = run.report.write(record);
+    let complaints = verdict::complaints(record);
+    complaints.iter().for_each(Failure::print);
+    let folder = path.parent().unwrap_or(path).display();
+    note(format_args!(
+        "the record is {}; other reports: throng report {folder} --format markdown|csv|json",
+        path.display()
+    ));
+    written?;
+    Ok(match (record.interrupted, complaints.is_empty()) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Success,
+        (false, false) => Exit::Failed,
+    })
+}
+
+fn run_failure(error: RunError) -> Failure {
+    Failure::failed(error).with_hint_parted()
+}
+
+fn plan_failure(error: PlanError) -> Failure {
+    match error {
+        PlanError::UnknownModel {
+            model,
+            nearest,
+            known,
+        } => {
+            let meant = nearest.trim_start_matches("; ").trim_end_matches('.');
+            let known = format!("built in are {known}; a running server is written tcp://HOST:PORT");
+            let hint = if meant.is_empty() { known } else { format!("{meant} ({known})") };
+            Failure::usage(format_args!("there is no model `{model}`")).hint(hint)
+        }
+        other => Failure::usage(other).with_hint_parted(),
+    }
+}

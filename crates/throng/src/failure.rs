@@ -1,0 +1,112 @@
+//! Errors as a user reads them: what failed, the likely cause, the next step; each on a line of its own and legible without
+//! colour.
+
+use std::fmt::Display;
+use std::io::Write as _;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::exit::Exit;
+
+/// What went wrong.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    what: String,
+    cause: Option<String>,
+    hint: Option<String>,
+    /// How the program ends because of it.
+    pub(crate) exit: Exit,
+}
+
+impl Failure {
+    /// What was asked for cannot be done as written.
+    pub(crate) fn usage(what: impl Display) -> Self {
+        Self::new(what, Exit::Usage)
+    }
+
+    /// It was tried, and went wrong.
+    pub(crate) fn failed(what: impl Display) -> Self {
+        Self::new(what, Exit::Failed)
+    }
+
+    fn new(what: impl Display, exit: Exit) -> Self {
+        Self {
+            what: what.to_string(),
+            cause: None,
+            hint: None,
+            exit,
+        }
+    }
+
+    /// The likely cause.
+    pub(crate) fn cause(mut self, cause: impl Display) -> Self {
+        self.cause = Some(cause.to_string());
+        self
+    }
+
+    /// The next step.
+    pub(crate) fn hint(mut self, hint: impl Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    /// Takes the hint out of a message of the other crates: its first line has the next step last, after a semicolon. Lines
+    /// below it quote something, such as a server's output, and stay.
+    pub(crate) fn with_hint_parted(mut self) -> Self {
+        let (sentence, quoted) = match self.what.split_once('\n') {
+            Some((sentence, quoted)) => (sentence, format!("\n{quoted}")),
+            None => (self.what.as_str(), String::new()),
+        };
+        if self.hint.is_none()
+            && let Some((what, hint)) = sentence.rsplit_once("; ")
+        {
+            self.hint = Some(hint.to_owned());
+            self.what = format!("{what}{quoted}");
+        }
+        self
+    }
+
+    /// Shows it on standard error. Where that is gone, nobody is left to be told.
+    pub(crate) fn print(&self) {
+        let mut text = line("error", AnsiColor::Red, &self.what);
+        if let Some(cause) = &self.cause {
+            text += &line("cause", AnsiColor::Yellow, cause);
+        }
+        if let Some(hint) = &self.hint {
+            text += &line("hint", AnsiColor::Cyan, hint);
+        }
+        let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+/// Something the user should know although the work goes on.
+pub(crate) fn note(text: impl Display) {
+    let text = line("note", AnsiColor::Cyan, &text.to_string());
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+fn line(word: &str, colour: AnsiColor, text: &str) -> String {
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    format!("{style}{word}:{style:#} {text}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_step_is_what_comes_after_the_last_semicolon() {
+        let failure = Failure::usage("it is 0; nothing runs; write 1").with_hint_parted();
+        assert_eq!(failure.what, "it is 0; nothing runs");
+        assert_eq!(failure.hint.as_deref(), Some("write 1"));
+    }
+
+    #[test]
+    fn a_hint_given_stays_and_quoted_lines_are_not_searched() {
+        let failure = Failure::usage("a; b").hint("c").with_hint_parted();
+        assert_eq!((failure.what.as_str(), failure.hint.as_deref()), ("a; b", Some("c")));
+        let failure = Failure::usage("wrong; do this\n    a; b").with_hint_parted();
+        assert_eq!(failure.what, "wrong\n    a; b");
+        assert_eq!(failure.hint.as_deref(), Some("do this"));
+    }
+}

@@ -1,0 +1,55 @@
+//! Where results go: standard output or a file. Everything else a user reads goes to standard error.
+//!
+//! A reader that closes early (`throng … | head -1`) has had enough: that is no error.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use anstream::{AutoStream, ColorChoice};
+use terminal_size::{Width, terminal_size_of};
+use throng_report::Options;
+
+use crate::failure::Failure;
+
+/// Writes results to `file`, or to standard output.
+pub(crate) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = file else {
+        return write_to_stdout(text);
+    };
+    std::fs::write(path, text).map_err(|error| {
+        Failure::failed(format_args!("cannot write {}", path.display()))
+            .cause(error)
+            .hint("give another place with --output")
+    })
+}
+
+fn write_to_stdout(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed("cannot write to standard output").cause(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a report may count on where it will be read.
+pub(crate) fn report_options(file: Option<&Path>) -> Options {
+    if file.is_some() {
+        return Options::default();
+    }
+    Options {
+        width: stdout_width(),
+        colour: stdout_has_colour(),
+    }
+}
+
+/// Columns of the terminal that standard output is; `None` where it is none.
+pub(crate) fn stdout_width() -> Option<u16> {
+    terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns)
+}
+
+/// Whether colour may be written there: a terminal, and not forbidden by `NO_COLOR`.
+pub(crate) fn stdout_has_colour() -> bool {
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}

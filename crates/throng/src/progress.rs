@@ -1,0 +1,115 @@
+//! How far a run is: a line on standard error before it starts, and a bar while it goes on where that is a terminal.
+
+use std::time::Duration;
+
+use anstream::eprintln;
+use indicatif::{ProgressBar, ProgressStyle};
+use throng_lab::{Event, TrialPhase};
+use throng_report::format::{count, plural};
+
+/// The progress of one run.
+pub(crate) struct Progress {
+    /// Hidden by itself where standard error is no terminal.
+    bar: ProgressBar,
+    trial: String,
+    /// Replies and time at the last event, for the rate between two events.
+    last: (u64, Duration),
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Self {
+            bar: ProgressBar::hidden(),
+            trial: String::new(),
+            last: (0, Duration::ZERO),
+        }
+    }
+
+    /// Shows what an event says.
+    pub(crate) fn tell(&mut self, event: Event<'_>) {
+        match event {
+            Event::Started {
+                trials, estimate, ..
+            } => self.start(trials, estimate),
+            Event::TrialStarted {
+                target,
+                connections,
+                ..
+            } => {
+                let connections = plural(connections.into(), "connection");
+                self.trial = format!("{} · {connections}", target.name);
+                self.last = (0, Duration::ZERO);
+                self.bar.set_message(self.trial.clone());
+            }
+            Event::Progress {
+                phase,
+                replies,
+                elapsed,
+                ..
+            } => self.go_on(phase, replies, elapsed),
+            Event::TrialFinished { .. } => self.bar.inc(1),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn start(&mut self, trials: u32, estimate: Duration) {
+        eprintln!("{}, about {}", plural(trials.into(), "trial"), in_words(estimate));
+        self.bar = ProgressBar::new(trials.into());
+        let style = ProgressStyle::with_template("{bar:12} {pos}/{len} · {wide_msg}");
+        self.bar.set_style(style.expect("the template is well formed"));
+        self.bar.tick();
+    }
+
+    fn go_on(&mut self, phase: TrialPhase, replies: u64, elapsed: Duration) {
+        let rate = self.rate(replies, elapsed);
+        let phase = match phase {
+            TrialPhase::Launching => "launching".to_owned(),
+            TrialPhase::Connecting => "connecting".to_owned(),
+            TrialPhase::WarmingUp => format!("warming up{rate}"),
+            TrialPhase::Measuring => format!("measuring{rate}"),
+            TrialPhase::Closing => "closing".to_owned(),
+        };
+        self.bar.set_message(format!("{} · {phase}", self.trial));
+    }
+
+    fn rate(&mut self, replies: u64, elapsed: Duration) -> String {
+        let (replies_before, elapsed_before) = std::mem::replace(&mut self.last, (replies, elapsed));
+        let seconds = elapsed.saturating_sub(elapsed_before).as_secs_f64();
+        let more = replies.saturating_sub(replies_before);
+        if more == 0 || seconds <= 0.0 {
+            return String::new();
+        }
+        format!(" · {}/s", count(more as f64 / seconds))
+    }
+}
+
+/// `42 s`, `1 min 2 s`, `3 h 5 min`.
+fn in_words(length: Duration) -> String {
+    let seconds = length.as_secs_f64().round() as u64;
+    match seconds {
+        0..60 => format!("{} s", seconds.max(1)),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_read_as_people_say_them() {
+        for (milliseconds, words) in [
+            (1, "1 s"),
+            (41_600, "42 s"),
+            (62_000, "1 min 2 s"),
+            (11_100_000, "3 h 5 min"),
+        ] {
+            assert_eq!(in_words(Duration::from_millis(milliseconds)), words);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What of a run makes the program exit with an error.
+//!
+//! A trial that could not run; a server that answered wrongly, died, or disagrees with the generator about what it served,
+//! even once; and a target without a single trial that may be ranked. Noise alone (steal, drift, a law missed) spoils
+//! a trial, and is an error only where it has spoilt all of a target's.
+
+use std::collections::BTreeMap;
+
+use throng_record::{CheckKind, CheckResult, Outcome, Plan, RunRecord, Trial, Verdict};
+use throng_report::format::plural;
+
+use crate::failure::Failure;
+
+/// What to tell the user, each thing once; empty where all is well.
+pub(crate) fn complaints(record: &RunRecord) -> Vec<Failure> {
+    let mut complaints = Complaints::default();
+    for trial in &record.trials {
+        complaints.hear(trial);
+    }
+    let mut failures = complaints.failures(&record.plan);
+    if !record.interrupted {
+        failures.extend(unranked(record));
+    }
+    failures
+}
+
+/// Wrongs by target and kind: how many trials, and the first one's words.
+#[derive(Default)]
+struct Complaints {
+    wrongs: BTreeMap<(u32, Wrong), (u64, String)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wrong {
+    Failed,
+    Check(CheckKind),
+}
+
+impl Complaints {
+    fn hear(&mut self, trial: &Trial) {
+        if let Outcome::Failed { message } = &trial.outcome {
+            // Its checks say the same again.
+            return self.add(trial.target, Wrong::Failed, message);
+        }
+        for check in &trial.checks {
+            if check.result == CheckResult::Failed && is_the_servers_fault(check.kind) {
+                self.add(trial.target, Wrong::Check(check.kind), &check.detail);
+            }
+        }
+    }
+
+    fn add(&mut self, target: u32, wrong: Wrong, words: &str) {
+        let entry = self
+            .wrongs
+            .entry((target, wrong))
+            .or_insert_with(|| (0, words.to_owned()));
+        entry.0 += 1;
+    }
+
+    fn failures(self, plan: &Plan) -> Vec<Failure> {
+        self.wrongs
+            .into_iter()
+            .map(|((target, _), (trials, words))| {
+                let name = name(plan, target);
+                let times = if trials == 1 {
+                    String::new()
+                } else {
+                    format!(" ({})", plural(trials, "trial"))
+                };
+                Failure::failed(format_args!("{name}{times}: {words}")).with_hint_parted()
+            })
+            .collect()
+    }
+}
+
+/// Against checks that a noisy machine can fail all by itself.
+fn is_the_servers_fault(kind: CheckKind) -> bool {
+    matches!(
+        kind,
+        CheckKind::UnexpectedErrors | CheckKind::ServerCount | CheckKind::ServerDied
+    )
+}
+
+/// Targets that have not one trial to rank at some number of connections, and of which nothing was said yet.
+fn unranked(record: &RunRecord) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    for (target, connections) in cells(&record.plan) {
+        let of_cell = || {
+            record.trials.iter().filter(move |trial| {
+                trial.target == target && trial.job.fleet.connections == connections
+            })
+        };
+        let is_ranked =
+            |trial: &Trial| trial.outcome == Outcome::Completed && trial.verdict != Verdict::Invalid;
+        let is_told = |trial: &Trial| {
+            matches!(trial.outcome, Outcome::Failed { .. })
+                || trial.checks.iter().any(|check| {
+                    check.result == CheckResult::Failed && is_the_servers_fault(check.kind)
+                })
+        };
+        if of_cell().any(is_ranked) || of_cell().any(is_told) {
+            continue;
+        }
+        let failed = of_cell().flat_map(|trial| &trial.checks);
+        let first = failed.into_iter().find(|check| check.result == CheckResult::Failed);
+        let what = format!(
+            "{} has no trial that could be ranked at {}",
+            name(&record.plan, target),
+            plural(connections.into(), "connection")
+        );
+        let failure = Failure::failed(what)
+            .hint("measure longer (--duration) or more often (--repeats), on a quieter machine; see throng doctor");
+        failures.push(match first {
+            Some(check) => failure.cause(&check.detail),
+            None => failure,
+        });
+    }
+    failures
+}
+
+fn cells(plan: &Plan) -> impl Iterator<Item = (u32, u32)> {
+    (0..plan.targets.len() as u32)
+        .flat_map(|target| plan.connections.iter().map(move |&connections| (target, connections)))
+}
+
+fn name(plan: &Plan, target: u32) -> &str {
+    plan.targets
+        .get(target as usize)
+        .map_or("unknown target", |target| &target.name)
+}

@@ -1,0 +1,108 @@
+//! What cannot be done as written: one message with the next step, exit code 2, nothing started and nothing stored.
+
+mod support;
+
+use support::Bench;
+
+fn transcript(cases: &[&[&str]]) -> String {
+    let bench = Bench::new();
+    bench.write("typo.toml", "targets = [\"poll\"]\nconections = 5\n");
+    bench.write("kind.toml", "targets = [\"poll\"]\nsize = \"six\"\n");
+    bench.write("syntax.toml", "targets = [\n");
+    let mut text = String::new();
+    for arguments in cases {
+        let outcome = bench.throng(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {}", outcome.stderr);
+        assert_eq!(outcome.stdout, "", "{arguments:?}");
+        outcome.assert_plain();
+        text += &format!("$ throng {}\n{}\n", arguments.join(" "), outcome.stderr);
+    }
+    assert!(bench.runs().is_empty(), "nothing was measured");
+    text
+}
+
+#[test]
+fn targets() {
+    insta::assert_snapshot!(transcript(&[
+        &["echo"],
+        &["echo", "epol-edge"],
+        &["echo", "nginx"],
+        &["echo", "poll", "poll"],
+        &["echo", "http://127.0.0.1:80/"],
+        &["echo", "127.0.0.1:80"],
+        &["echo", "tcp://127.0.0.1"],
+        &["echo", "tcp://127.0.0.1:0"],
+        &["echo", "--command", "./mine"],
+        &["echo", "--command", "./mine '{port}"],
+        &["echo", "poll", "--baseline", "pol"],
+        &["serve", "epoll-egde"],
+        &["serve", "poll", "--workers", "3"],
+        &["serve", "poll", "--listen", "nowhere"],
+    ]));
+}
+
+#[test]
+fn plans() {
+    insta::assert_snapshot!(transcript(&[
+        &["run", "tuor"],
+        &["run", "c10k"],
+        &["run", "missing.toml"],
+        &["run", "typo.toml"],
+        &["run", "kind.toml"],
+        &["run", "syntax.toml"],
+        &["report", "missing"],
+        &["report", "latest"],
+        &["man", "ecoh"],
+    ]));
+}
+
+#[test]
+fn values() {
+    insta::assert_snapshot!(transcript(&[
+        &["echo", "poll", "--size", "0"],
+        &["echo", "poll", "--size", "1048577"],
+        &["echo", "poll", "--rate", "-5"],
+        &["echo", "poll", "--rate", "nan"],
+        &["echo", "poll", "--connections", "0"],
+        &["echo", "poll", "--connections", "ten"],
+        &["echo", "poll", "--duration", "5"],
+        &["echo", "poll", "--warmup", "many messages"],
+        &["echo", "poll", "--messages", "5", "--duration", "2s"],
+        &["echo", "poll", "--lockstep", "2", "--rate", "10"],
+        &["echo", "poll", "--arrivals", "exponential"],
+        &["echo", "poll", "--send", "a\\q", "--expect", "b"],
+        &["echo", "poll", "--backend", "uring"],
+        &["echo", "poll", "--cpus", "0"],
+        &["echo", "poll", "--cpus", "0:5000"],
+        &["echo", "poll", "--shards", "9", "--connections", "7"],
+        &["echo", "poll", "--conections", "7"],
+        &["echo", "poll", "--family", "unix", "--source", "127.0.0.2"],
+    ])
+    // Which CPUs there are is the machine's affair.
+    .lines()
+    .map(|line| match line.split_once("(it may use ") {
+        Some((before, _)) => format!("{before}(it may use …)\n"),
+        None => format!("{line}\n"),
+    })
+    .collect::<String>());
+}
+
+#[test]
+fn an_error_has_no_colour_where_none_is_wanted() {
+    let bench = Bench::new();
+    let forced = assert_cmd::Command::new(support::THRONG)
+        .args(["run", "tuor"])
+        .current_dir(bench.path())
+        .env_remove("NO_COLOR")
+        .env("CLICOLOR_FORCE", "1")
+        .output()
+        .expect("started");
+    assert!(forced.stderr.contains(&0x1b), "colour is possible");
+    let without = assert_cmd::Command::new(support::THRONG)
+        .args(["run", "tuor"])
+        .current_dir(bench.path())
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("started");
+    assert!(!without.stderr.contains(&0x1b));
+}

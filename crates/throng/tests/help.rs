@@ -1,0 +1,44 @@
+//! Help and version, as printed.
+
+mod support;
+
+use support::Bench;
+
+fn help(command: &str) -> String {
+    let mut arguments = vec!["--help"];
+    if !command.is_empty() {
+        arguments.insert(0, command);
+    }
+    let outcome = Bench::new().throng(&arguments);
+    assert_eq!(outcome.code, Some(0));
+    assert_eq!(outcome.stderr, "");
+    outcome.assert_plain();
+    outcome.stdout
+}
+
+#[test]
+fn the_help_of_throng() {
+    insta::assert_snapshot!("throng", help(""));
+}
+
+#[test]
+fn the_help_of_every_command() {
+    for command in [
+        "run", "echo", "serve", "doctor", "report", "completions", "man", "load", "generate",
+    ] {
+        insta::assert_snapshot!(command, help(command));
+    }
+}
+
+#[test]
+fn the_version() {
+    let outcome = Bench::new().throng(&["--version"]);
+    assert_eq!(outcome.stdout, concat!("throng ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn without_a_command_the_help_is_shown_and_the_exit_code_says_usage() {
+    let outcome = Bench::new().throng(&[]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+    assert!(outcome.stderr.contains("throng run"), "{}", outcome.stderr);
+}

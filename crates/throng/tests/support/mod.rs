@@ -1,0 +1,189 @@
+//! Running the binary as a user does: in a folder of its own, with a bound on its time, and looking at what it leaves behind.
+#![expect(dead_code, reason = "each test binary uses its part of this")]
+
+pub(crate) mod peer;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use throng_record::{CheckKind, CheckResult, ErrorKind, RunRecord, Trial, schema};
+
+/// Longer than any command of these tests may take, on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The binary.
+pub(crate) const THRONG: &str = env!("CARGO_BIN_EXE_throng");
+
+/// A folder in which the binary runs; gone in the end.
+pub(crate) struct Bench {
+    folder: tempfile::TempDir,
+}
+
+/// What a command came to.
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// Runs it to its end. Whatever it was told: it has not panicked, and has left no process behind.
+    pub(crate) fn throng(&self, arguments: &[&str]) -> Outcome {
+        let began = Instant::now();
+        let output = assert_cmd::Command::new(THRONG)
+            .args(arguments)
+            .current_dir(self.path())
+            .env("COLUMNS", "100")
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .timeout(PATIENCE)
+            .output()
+            .expect("started");
+        let outcome = Outcome {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("text"),
+            stderr: String::from_utf8(output.stderr).expect("text"),
+            took: began.elapsed(),
+        };
+        assert!(outcome.code.is_some(), "ended by a signal: {}", outcome.stderr);
+        assert!(!outcome.stderr.contains("panicked"), "{}", outcome.stderr);
+        self.assert_no_process_left();
+        outcome
+    }
+
+    /// Starts it, with pipes.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        std::process::Command::new(THRONG)
+            .args(arguments)
+            .current_dir(self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started")
+    }
+
+    /// The stored runs, oldest first.
+    pub(crate) fn runs(&self) -> Vec<PathBuf> {
+        let Ok(folders) = fs::read_dir(self.path().join("throng-runs")) else {
+            return vec![];
+        };
+        let mut runs: Vec<PathBuf> = folders
+            .map(|folder| folder.expect("listed").path().join("run.json"))
+            .filter(|path| path.exists())
+            .collect();
+        runs.sort_by_key(|path| fs::metadata(path).and_then(|file| file.modified()).expect("dated"));
+        runs
+    }
+
+    /// The record of the last run.
+    pub(crate) fn record(&self) -> RunRecord {
+        let path = self.runs().pop().expect("a run");
+        schema::read(&fs::read_to_string(path).expect("readable")).expect("a record")
+    }
+
+    /// Every process that was started here, directly or not, is known by its working directory.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let folder = self.path().canonicalize().expect("there");
+        let is_here = |pid: &u32| {
+            fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|working| working.starts_with(&folder))
+        };
+        let entries = fs::read_dir("/proc").expect("proc").flatten();
+        entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(is_here)
+            .collect()
+    }
+
+    /// A killed process takes a moment to go.
+    pub(crate) fn assert_no_process_left(&self) {
+        let is_empty = wait_for(Duration::from_secs(5), || self.processes().is_empty());
+        assert!(is_empty, "left behind: {:?}", self.processes());
+    }
+}
+
+impl Outcome {
+    /// Text that may go into a file: no control characters but newlines.
+    pub(crate) fn assert_plain(&self) {
+        for text in [&self.stdout, &self.stderr] {
+            let control = text.chars().find(|letter| letter.is_control() && *letter != '\n');
+            assert_eq!(control, None, "{text:?}");
+        }
+    }
+}
+
+/// Whether it came true in time.
+pub(crate) fn wait_for(patience: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + patience;
+    loop {
+        if condition() {
+            return true;
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+pub(crate) fn signal(child: &Child, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, signal).expect("signalled");
+}
+
+/// The code with which it ends, in time.
+pub(crate) fn exit_code(child: &mut Child) -> Option<i32> {
+    let mut status = None;
+    let ended = wait_for(PATIENCE, || {
+        status = child.try_wait().expect("waited");
+        status.is_some()
+    });
+    if !ended {
+        child.kill().expect("killed");
+        panic!("it did not end");
+    }
+    status.and_then(|status| status.code())
+}
+
+/// Checks that only the machine's noise can fail.
+pub(crate) fn is_noise(kind: CheckKind) -> bool {
+    matches!(
+        kind,
+        CheckKind::LittlesLaw | CheckKind::OutstandingSampled | CheckKind::Steal | CheckKind::Drift
+    )
+}
+
+/// Checks of a trial that failed and are not noise.
+pub(crate) fn failed_checks(trial: &Trial) -> Vec<String> {
+    let checks = trial.checks.iter();
+    checks
+        .filter(|check| check.result == CheckResult::Failed && !is_noise(check.kind))
+        .map(|check| format!("{:?}: {}", check.kind, check.detail))
+        .collect()
+}
+
+/// How often something happened, over all phases of a trial.
+pub(crate) fn errors_of(trial: &Trial, kind: ErrorKind) -> u64 {
+    let connect = trial.connect.as_ref().map(|phase| &phase.errors);
+    let exchange = trial.exchange.as_ref().map(|phase| &phase.errors);
+    let close = trial.close.as_ref().map(|phase| &phase.errors);
+    [connect, exchange, close].into_iter().flatten().map(|errors| errors.of(kind)).sum()
+}
