@@ -12,7 +12,7 @@ mod outstanding;
 mod scheduling;
 mod server_count;
 mod server_died;
-mod steal;
+pub(crate) mod steal;
 mod unserved;
 
 use throng_record::{Check, CheckKind, CheckResult, LoadRecord, Pacing, TargetKind};
@@ -27,8 +27,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) target: TargetKind,
     pub(crate) load: &'a LoadRecord,
     pub(crate) busy: Busy,
-    /// Share of the CPUs' time in the measured window that the hypervisor took; absent where it cannot be told.
-    pub(crate) steal_share: Option<f64>,
+    /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
+    pub(crate) stolen: Option<steal::Stolen>,
     /// How the launched server ended; absent for one that was running already.
     pub(crate) ending: Option<&'a Ending>,
 }
@@ -38,11 +38,11 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
     let Evidence { pacing, load, .. } = *evidence;
     let exchange = &load.exchange;
     vec![
-        littles_law::check(pacing, exchange.steady.as_ref()),
+        littles_law::check(pacing, exchange.steady.as_ref(), exchange.latency.max_ns),
         outstanding::check(pacing, exchange.outstanding_sampled.as_ref()),
         generator_bound::check(pacing, evidence.busy),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
-        steal::check(evidence.steal_share),
+        steal::check(evidence.stolen),
         unserved::check(pacing, load.connect.connected, exchange),
         drift::check(&exchange.timeline, exchange.duration_ns),
         errors::check(load),

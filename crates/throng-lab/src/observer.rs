@@ -16,6 +16,8 @@ use throng_sys::kernel_counters::KernelCounters;
 use throng_sys::process_tree::ProcessTree;
 use throng_sys::steal::CpuTimes;
 
+use crate::checks::steal::Stolen;
+
 pub(crate) use running::{Observed, find_running};
 use side::Side;
 
@@ -33,7 +35,7 @@ pub(crate) struct Observer {
 pub(crate) struct Observations {
     pub(crate) server: Option<SideRecord>,
     pub(crate) generator: Option<SideRecord>,
-    pub(crate) steal_share: Option<f64>,
+    pub(crate) stolen: Option<Stolen>,
     pub(crate) kernel_counters: CounterDeltas,
 }
 
@@ -67,7 +69,7 @@ impl Observer {
         }
         self.window[0] = CpuTimes::read().ok();
         for side in self.sides() {
-            side.switches_at_begin();
+            side.after_window_begins();
         }
     }
 
@@ -78,7 +80,7 @@ impl Observer {
         }
         self.window[1] = CpuTimes::read().ok();
         for side in self.sides() {
-            side.after_window();
+            side.after_window_ends();
         }
     }
 
@@ -88,46 +90,44 @@ impl Observer {
             let now = KernelCounters::read().ok()?;
             Some(now.delta_since(&before).values)
         });
-        let steal_share = steal_share(&self.window, self.server.as_ref(), self.generator.as_ref());
+        let stolen = stolen(&self.window, self.server.as_ref(), self.generator.as_ref());
         Observations {
             server: self.server.map(|side| side.record(connected, replies)),
             generator: self.generator.map(|side| side.record(connected, replies)),
-            steal_share,
+            stolen,
             kernel_counters: counters.unwrap_or_default(),
         }
     }
 
+    /// The generator first: at the end of the window the server stays, and the generator is about to leave.
     fn sides(&mut self) -> impl Iterator<Item = &mut Side> {
-        self.server.iter_mut().chain(self.generator.iter_mut())
+        self.generator.iter_mut().chain(self.server.iter_mut())
     }
 }
 
-/// The steal of the CPUs that the two sides were allowed to use. (Of all CPUs together, one that is stolen wholly would be lost among
-/// sixty-three that are not.)
-fn steal_share(
+/// The steal of the CPUs that the two sides were allowed to use. (Of all CPUs together, one that is stolen wholly would be
+/// lost among sixty-three that are not.)
+fn stolen(
     window: &[Option<CpuTimes>; 2],
     server: Option<&Side>,
     generator: Option<&Side>,
-) -> Option<f64> {
+) -> Option<Stolen> {
     let [Some(begin), Some(end)] = window else {
         return None;
     };
-    let passed = end.delta_since(begin);
     let is_used = |cpu: u32| {
-        [server, generator]
-            .iter()
-            .flatten()
-            .any(|side| side.cpus.contains(&cpu))
+        let mut sides = [server, generator].into_iter().flatten();
+        sides.any(|side| side.cpus.contains(&cpu))
     };
-    let (mut stolen_ns, mut all_ns) = (0, 0);
-    for (_, time) in passed.per_cpu.iter().filter(|(cpu, _)| is_used(**cpu)) {
-        stolen_ns += time.steal_ns;
-        all_ns += time.all_ns();
+    let mut sum = Stolen::default();
+    for (cpu, time) in end.delta_since(begin).per_cpu {
+        if is_used(cpu) {
+            sum.stolen_ns += time.steal_ns;
+            sum.all_ns += time.all_ns();
+            sum.cpus += 1;
+        }
     }
-    if all_ns == 0 {
-        return passed.steal_share();
-    }
-    Some(stolen_ns as f64 / all_ns as f64)
+    Some(sum)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Plans: what a plan file and the command line ask for, turned into a plan with nothing left open.
 //!
-//! A [`PlanDraft`] holds what was mentioned, in the words of the flags; drafts are laid over one another; [`resolve`]
+//! A [`PlanDraft`] holds what was mentioned, in the words of the flags; drafts are laid over one another; [`resolve()`]
 //! fills in the defaults and refuses whatever cannot be carried out, all in one place, before anything is started. The
 //! resolved [`throng_record::Plan`] is what runs and what stands in the record.
 

@@ -143,12 +143,17 @@ fn resolve_command(
         });
     }
     Ok(TargetRecord {
-        name: name.unwrap_or(command).to_owned(),
+        name: name.map_or_else(|| in_one_line(command), str::to_owned),
         kind: TargetKind::Command,
         model: None,
         command: Some(command.to_owned()),
         address: None,
     })
+}
+
+/// A script of many lines as the name of a row.
+fn in_one_line(command: &str) -> String {
+    command.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl<'de> Deserialize<'de> for TargetDraft {

@@ -17,7 +17,8 @@ const CONNECTIONS_PER_ADDRESS: u32 = 8_000;
 pub(crate) enum Sources {
     /// The kernel's choice.
     Kernel,
-    /// Consecutive addresses of 127.0.0.0/8 from 127.1.0.1 on, one for every so many connections.
+    /// 127.0.0.1 first, then consecutive addresses from 127.1.0.1 on, one for every so many connections. A small fleet thus
+    /// comes from the address that servers with an access list (Redis, for one) know as local.
     Loopback,
     /// These, in turn.
     List(Vec<IpAddr>),
@@ -48,6 +49,9 @@ impl Sources {
 
 /// The n-th of them, leaving out the last bytes 0 and 255, which look like network and broadcast addresses.
 fn loopback(n: u32) -> Ipv4Addr {
+    let Some(n) = n.checked_sub(1) else {
+        return Ipv4Addr::LOCALHOST;
+    };
     let (block, host) = (n / 254, n % 254 + 1);
     Ipv4Addr::new(
         127,
@@ -72,6 +76,7 @@ mod tests {
                 .or_insert(0) += 1;
         }
         assert_eq!(per_address.len(), 125);
+        assert_eq!(sources.of_connection(0), Some(Ipv4Addr::LOCALHOST.into()));
         assert!(per_address.values().all(|&count| count <= 14_116));
         assert!(per_address.keys().all(IpAddr::is_loopback));
     }

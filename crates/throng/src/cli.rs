@@ -2,9 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{
-    completions, doctor, echo, generate, load, man, report, run, serve,
-};
+use crate::command::{completions, doctor, echo, generate, load, man, report, run, serve};
 use crate::exit::Exit;
 use crate::failure::Failure;
 

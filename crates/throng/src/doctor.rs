@@ -97,7 +97,10 @@ pub(crate) struct Section {
 pub(crate) fn examine() -> Vec<Section> {
     let section = |title, lines| Section { title, lines };
     vec![
-        section("Connections", [descriptors::lines(), network::lines()].concat()),
+        section(
+            "Connections",
+            [descriptors::lines(), network::lines()].concat(),
+        ),
         section("Threads and processes", processes::lines()),
         section("Kernel interfaces", capabilities::lines()),
         section("TCP", kernel::lines()),

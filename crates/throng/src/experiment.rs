@@ -9,6 +9,7 @@ use throng_lab::{Finished, RunError, Setup};
 use throng_record::RunRecord;
 use throng_report::Format;
 use throng_servers::Model;
+use throng_sys::address::ParseError;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, note};
@@ -121,10 +122,28 @@ fn plan_failure(error: PlanError) -> Failure {
             known,
         } => {
             let meant = nearest.trim_start_matches("; ").trim_end_matches('.');
-            let known = format!("built in are {known}; a running server is written tcp://HOST:PORT");
-            let hint = if meant.is_empty() { known } else { format!("{meant} ({known})") };
+            let known =
+                format!("built in are {known}; a running server is written tcp://HOST:PORT");
+            let hint = if meant.is_empty() {
+                known
+            } else {
+                format!("{meant} ({known})")
+            };
             Failure::usage(format_args!("there is no model `{model}`")).hint(hint)
         }
+        PlanError::Address { text, error } => address_failure(&text, error),
         other => Failure::usage(other).with_hint_parted(),
+    }
+}
+
+fn address_failure(target: &str, error: ParseError) -> Failure {
+    let failure = Failure::usage(format_args!("target `{target}` is no address"));
+    match error {
+        ParseError::Unresolved { source, .. } => failure
+            .cause(source)
+            .hint("check the name of the host, or give its numeric address"),
+        ParseError::Malformed(_) | ParseError::NoPath => {
+            failure.hint("write tcp://HOST:PORT, tcp://[IPV6]:PORT or unix:PATH")
+        }
     }
 }

@@ -104,7 +104,10 @@ mod tests {
     #[test]
     fn a_hint_given_stays_and_quoted_lines_are_not_searched() {
         let failure = Failure::usage("a; b").hint("c").with_hint_parted();
-        assert_eq!((failure.what.as_str(), failure.hint.as_deref()), ("a; b", Some("c")));
+        assert_eq!(
+            (failure.what.as_str(), failure.hint.as_deref()),
+            ("a; b", Some("c"))
+        );
         let failure = Failure::usage("wrong; do this\n    a; b").with_hint_parted();
         assert_eq!(failure.what, "wrong\n    a; b");
         assert_eq!(failure.hint.as_deref(), Some("do this"));

@@ -48,7 +48,12 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_name = "TEXT", help_heading = "Message")]
     send: Option<String>,
     /// What ends the reply to --send: a text, 'N bytes' or 'until DELIMITER'; escapes as there
-    #[arg(long, value_name = "REPLY", allow_hyphen_values = true, help_heading = "Message")]
+    #[arg(
+        long,
+        value_name = "REPLY",
+        allow_hyphen_values = true,
+        help_heading = "Message"
+    )]
     expect: Option<String>,
     /// Do not compare the returned bytes with the expected ones
     #[arg(long, help_heading = "Message")]
@@ -77,7 +82,12 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_name = "N", help_heading = "Generator")]
     shards: Option<u32>,
     /// Local addresses to connect from, separated by commas
-    #[arg(long, value_name = "IP,…", value_delimiter = ',', help_heading = "Generator")]
+    #[arg(
+        long,
+        value_name = "IP,…",
+        value_delimiter = ',',
+        help_heading = "Generator"
+    )]
     source: Option<Vec<IpAddr>>,
     /// Local addresses where --source names none: spread over 127.0.0.0/8, or the kernel's choice [default: spread]
     #[arg(long, value_parser = words::<Addresses>(&["spread", "kernel"]), help_heading = "Generator")]

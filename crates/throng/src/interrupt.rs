@@ -44,6 +44,10 @@ pub(crate) fn on_termination(act: impl Fn(u32) + Send + 'static) -> Result<(), F
                 act(count);
             }
         })
-        .map_err(|error| Failure::failed("cannot start a thread").cause(error).hint("throng doctor"))?;
+        .map_err(|error| {
+            Failure::failed("cannot start a thread")
+                .cause(error)
+                .hint("throng doctor")
+        })?;
     Ok(())
 }

@@ -25,7 +25,10 @@ pub(crate) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
 
 fn write_to_stdout(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::failed("cannot write to standard output").cause(error))
         }

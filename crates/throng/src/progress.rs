@@ -57,10 +57,15 @@ impl Progress {
     }
 
     fn start(&mut self, trials: u32, estimate: Duration) {
-        eprintln!("{}, about {}", plural(trials.into(), "trial"), in_words(estimate));
+        eprintln!(
+            "{}, about {}",
+            plural(trials.into(), "trial"),
+            in_words(estimate)
+        );
         self.bar = ProgressBar::new(trials.into());
         let style = ProgressStyle::with_template("{bar:12} {pos}/{len} · {wide_msg}");
-        self.bar.set_style(style.expect("the template is well formed"));
+        self.bar
+            .set_style(style.expect("the template is well formed"));
         self.bar.tick();
     }
 
@@ -77,7 +82,8 @@ impl Progress {
     }
 
     fn rate(&mut self, replies: u64, elapsed: Duration) -> String {
-        let (replies_before, elapsed_before) = std::mem::replace(&mut self.last, (replies, elapsed));
+        let (replies_before, elapsed_before) =
+            std::mem::replace(&mut self.last, (replies, elapsed));
         let seconds = elapsed.saturating_sub(elapsed_before).as_secs_f64();
         let more = replies.saturating_sub(replies_before);
         if more == 0 || seconds <= 0.0 {

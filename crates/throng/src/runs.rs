@@ -15,8 +15,11 @@ pub(crate) fn find(run: &Path, runs_directory: &Path) -> Result<PathBuf, Failure
     }
     if run.as_os_str() == "latest" && !run.exists() {
         return latest(runs_directory).ok_or_else(|| {
-            Failure::usage(format_args!("there is no run in {}", runs_directory.display()))
-                .hint("make one with `throng run`, or say where they are with --runs-dir")
+            Failure::usage(format_args!(
+                "there is no run in {}",
+                runs_directory.display()
+            ))
+            .hint("make one with `throng run`, or say where they are with --runs-dir")
         });
     }
     Ok(run.to_owned())

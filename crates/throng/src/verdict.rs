@@ -90,8 +90,9 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
                 trial.target == target && trial.job.fleet.connections == connections
             })
         };
-        let is_ranked =
-            |trial: &Trial| trial.outcome == Outcome::Completed && trial.verdict != Verdict::Invalid;
+        let is_ranked = |trial: &Trial| {
+            trial.outcome == Outcome::Completed && trial.verdict != Verdict::Invalid
+        };
         let is_told = |trial: &Trial| {
             matches!(trial.outcome, Outcome::Failed { .. })
                 || trial.checks.iter().any(|check| {
@@ -102,7 +103,9 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
             continue;
         }
         let failed = of_cell().flat_map(|trial| &trial.checks);
-        let first = failed.into_iter().find(|check| check.result == CheckResult::Failed);
+        let first = failed
+            .into_iter()
+            .find(|check| check.result == CheckResult::Failed);
         let what = format!(
             "{} has no trial that could be ranked at {}",
             name(&record.plan, target),
@@ -119,8 +122,11 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
 }
 
 fn cells(plan: &Plan) -> impl Iterator<Item = (u32, u32)> {
-    (0..plan.targets.len() as u32)
-        .flat_map(|target| plan.connections.iter().map(move |&connections| (target, connections)))
+    (0..plan.targets.len() as u32).flat_map(|target| {
+        plan.connections
+            .iter()
+            .map(move |&connections| (target, connections))
+    })
 }
 
 fn name(plan: &Plan, target: u32) -> &str {
@@ -128,3 +134,6 @@ fn name(plan: &Plan, target: u32) -> &str {
         .get(target as usize)
         .map_or("unknown target", |target| &target.name)
 }
+
+#[cfg(test)]
+mod tests;

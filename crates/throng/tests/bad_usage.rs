@@ -58,33 +58,35 @@ fn plans() {
 
 #[test]
 fn values() {
-    insta::assert_snapshot!(transcript(&[
-        &["echo", "poll", "--size", "0"],
-        &["echo", "poll", "--size", "1048577"],
-        &["echo", "poll", "--rate", "-5"],
-        &["echo", "poll", "--rate", "nan"],
-        &["echo", "poll", "--connections", "0"],
-        &["echo", "poll", "--connections", "ten"],
-        &["echo", "poll", "--duration", "5"],
-        &["echo", "poll", "--warmup", "many messages"],
-        &["echo", "poll", "--messages", "5", "--duration", "2s"],
-        &["echo", "poll", "--lockstep", "2", "--rate", "10"],
-        &["echo", "poll", "--arrivals", "exponential"],
-        &["echo", "poll", "--send", "a\\q", "--expect", "b"],
-        &["echo", "poll", "--backend", "uring"],
-        &["echo", "poll", "--cpus", "0"],
-        &["echo", "poll", "--cpus", "0:5000"],
-        &["echo", "poll", "--shards", "9", "--connections", "7"],
-        &["echo", "poll", "--conections", "7"],
-        &["echo", "poll", "--family", "unix", "--source", "127.0.0.2"],
-    ])
-    // Which CPUs there are is the machine's affair.
-    .lines()
-    .map(|line| match line.split_once("(it may use ") {
-        Some((before, _)) => format!("{before}(it may use …)\n"),
-        None => format!("{line}\n"),
-    })
-    .collect::<String>());
+    insta::assert_snapshot!(
+        transcript(&[
+            &["echo", "poll", "--size", "0"],
+            &["echo", "poll", "--size", "1048577"],
+            &["echo", "poll", "--rate", "-5"],
+            &["echo", "poll", "--rate", "nan"],
+            &["echo", "poll", "--connections", "0"],
+            &["echo", "poll", "--connections", "ten"],
+            &["echo", "poll", "--duration", "5"],
+            &["echo", "poll", "--warmup", "many messages"],
+            &["echo", "poll", "--messages", "5", "--duration", "2s"],
+            &["echo", "poll", "--lockstep", "2", "--rate", "10"],
+            &["echo", "poll", "--arrivals", "exponential"],
+            &["echo", "poll", "--send", "a\\q", "--expect", "b"],
+            &["echo", "poll", "--backend", "uring"],
+            &["echo", "poll", "--cpus", "0"],
+            &["echo", "poll", "--cpus", "0:5000"],
+            &["echo", "poll", "--shards", "9", "--connections", "7"],
+            &["echo", "poll", "--conections", "7"],
+            &["echo", "poll", "--family", "unix", "--source", "127.0.0.2"],
+        ])
+        // Which CPUs there are is the machine's affair.
+        .lines()
+        .map(|line| match line.split_once("(it may use ") {
+            Some((before, _)) => format!("{before}(it may use …)\n"),
+            None => format!("{line}\n"),
+        })
+        .collect::<String>()
+    );
 }
 
 #[test]

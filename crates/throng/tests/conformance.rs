@@ -36,13 +36,20 @@ fn every_model(messages: u64, size: u64, flags: &[&str]) {
 
 fn assert_counts(record: &RunRecord, messages: u64, size: u64, flags: &[&str]) {
     for trial in &record.trials {
-        let name = format!("{} {size} {flags:?}", record.plan.targets[trial.target as usize].name);
+        let name = format!(
+            "{} {size} {flags:?}",
+            record.plan.targets[trial.target as usize].name
+        );
         assert_eq!(trial.outcome, Outcome::Completed, "{name}");
         let connect = trial.connect.as_ref().expect("connected");
         let exchange = trial.exchange.as_ref().expect("exchanged");
         let close = trial.close.as_ref().expect("closed");
         assert_eq!(connect.connected, CONNECTIONS, "{name}");
-        assert_eq!((exchange.sent, exchange.replies), (messages, messages), "{name}");
+        assert_eq!(
+            (exchange.sent, exchange.replies),
+            (messages, messages),
+            "{name}"
+        );
         assert_eq!(exchange.latency.count, messages, "{name}");
         assert_eq!(exchange.sent_bytes, messages * size, "{name}");
         assert_eq!(exchange.received_bytes, messages * size, "{name}");
@@ -50,9 +57,17 @@ fn assert_counts(record: &RunRecord, messages: u64, size: u64, flags: &[&str]) {
         for errors in [&connect.errors, &exchange.errors, &close.errors] {
             assert_eq!(errors.total(), 0, "{name}: {errors:?}");
         }
-        let server_count = trial.checks.iter().find(|check| check.kind == CheckKind::ServerCount);
+        let server_count = trial
+            .checks
+            .iter()
+            .find(|check| check.kind == CheckKind::ServerCount);
         let server_count = server_count.expect("made for every built-in server");
-        assert_eq!(server_count.result, CheckResult::Passed, "{name}: {}", server_count.detail);
+        assert_eq!(
+            server_count.result,
+            CheckResult::Passed,
+            "{name}: {}",
+            server_count.detail
+        );
         assert_eq!(failed_checks(trial), Vec::<String>::new(), "{name}");
     }
 }
@@ -83,7 +98,15 @@ fn every_pacing_under_every_back_end() {
             &["--outstanding", "13"][..],
             &["--lockstep", "3"],
             &["--rate", "5000"],
-            &["--rate", "5000", "--arrivals", "exponential", "--no-spin", "--outstanding", "3"],
+            &[
+                "--rate",
+                "5000",
+                "--arrivals",
+                "exponential",
+                "--no-spin",
+                "--outstanding",
+                "3",
+            ],
         ] {
             every_model(MESSAGES, 6, &[&["--backend", backend], pacing].concat());
         }
@@ -93,8 +116,23 @@ fn every_pacing_under_every_back_end() {
 #[test]
 fn several_shards_and_any_cpu_change_no_count() {
     for backend in BACKENDS {
-        every_model(MESSAGES, 6, &["--backend", backend, "--shards", "3", "--cpus", "any"]);
-        every_model(MESSAGES, 6, &["--backend", backend, "--addresses", "kernel", "--nodelay", "false"]);
+        every_model(
+            MESSAGES,
+            6,
+            &["--backend", backend, "--shards", "3", "--cpus", "any"],
+        );
+        every_model(
+            MESSAGES,
+            6,
+            &[
+                "--backend",
+                backend,
+                "--addresses",
+                "kernel",
+                "--nodelay",
+                "false",
+            ],
+        );
     }
 }
 
@@ -104,14 +142,25 @@ fn a_launched_server_is_what_its_model_says() {
     let connections = 23;
     let mut arguments = vec!["echo"];
     arguments.extend(Model::ALL.map(Model::name));
-    arguments.extend(["--connections", "23", "--repeats", "1", "--duration", "500ms"]);
+    arguments.extend([
+        "--connections",
+        "23",
+        "--repeats",
+        "1",
+        "--duration",
+        "500ms",
+    ]);
     bench.throng(&arguments);
     let record = bench.record();
     for trial in &record.trials {
         let name = &record.plan.targets[trial.target as usize].name;
         let model: Model = name.parse().expect("a model");
         let server = trial.server.as_ref().expect("observed");
-        assert_eq!(u64::from(server.threads_max), model.expected_threads(connections), "{name}");
+        assert_eq!(
+            u64::from(server.threads_max),
+            model.expected_threads(connections),
+            "{name}"
+        );
         assert_eq!(server.processes_max, 1, "{name}");
     }
 }

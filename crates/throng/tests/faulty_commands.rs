@@ -11,8 +11,22 @@ use throng_record::{Outcome as TrialOutcome, RunRecord, Verdict};
 /// Measures a command, and a built-in server beside it, twice each.
 fn measure(bench: &Bench, command: &str) -> (Outcome, RunRecord) {
     let outcome = bench.throng(&[
-        "echo", "poll", "--command", command, "--connections", "3", "--repeats", "2", "--duration", "300ms",
-        "--warmup", "50ms", "--ready-timeout", "1s", "--timeout", "1s",
+        "echo",
+        "poll",
+        "--command",
+        command,
+        "--connections",
+        "3",
+        "--repeats",
+        "2",
+        "--duration",
+        "300ms",
+        "--warmup",
+        "50ms",
+        "--ready-timeout",
+        "1s",
+        "--timeout",
+        "1s",
     ]);
     assert!(outcome.took < Duration::from_secs(30), "{:?}", outcome.took);
     (outcome, bench.record())
@@ -23,10 +37,17 @@ fn assert_not_launched(command: &str, words: &[&str]) {
     let bench = Bench::new();
     let (outcome, record) = measure(&bench, command);
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-    let errors = outcome.stderr.lines().filter(|line| line.starts_with("error: "));
+    let errors = outcome
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("error: "));
     assert_eq!(errors.count(), 1, "{}", outcome.stderr);
     for word in words {
-        assert!(outcome.stderr.contains(word), "{word} in {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains(word),
+            "{word} in {}",
+            outcome.stderr
+        );
     }
     assert!(outcome.stderr.contains("\nhint: "), "{}", outcome.stderr);
     assert_eq!(record.trials.len(), 4);
@@ -40,7 +61,10 @@ fn assert_not_launched(command: &str, words: &[&str]) {
 #[test]
 fn a_command_that_does_listen_is_measured() {
     let bench = Bench::new();
-    let (outcome, record) = measure(&bench, &format!("{THRONG} serve epoll-edge --listen 127.0.0.1:{{port}}"));
+    let (outcome, record) = measure(
+        &bench,
+        &format!("{THRONG} serve epoll-edge --listen 127.0.0.1:{{port}}"),
+    );
     for trial in &record.trials {
         assert_eq!(trial.outcome, TrialOutcome::Completed, "{}", outcome.stderr);
         assert_eq!(support::failed_checks(trial), Vec::<String>::new());
@@ -50,12 +74,18 @@ fn a_command_that_does_listen_is_measured() {
 
 #[test]
 fn never_ready() {
-    assert_not_launched("sh -c 'echo thinking; sleep 1000' {port}", &["did not listen", "1 s", "thinking", "--ready-timeout"]);
+    assert_not_launched(
+        "sh -c 'echo thinking; sleep 1000' {port}",
+        &["did not listen", "1 s", "thinking", "--ready-timeout"],
+    );
 }
 
 #[test]
 fn ends_at_once() {
-    assert_not_launched("sh -c 'echo no such option >&2; exit 3' {port}", &["ended at once", "3", "no such option"]);
+    assert_not_launched(
+        "sh -c 'echo no such option >&2; exit 3' {port}",
+        &["ended at once", "3", "no such option"],
+    );
 }
 
 #[test]
@@ -67,7 +97,10 @@ fn no_such_program() {
 fn not_executable() {
     let bench = Bench::new();
     let path = bench.write("server", "no program\n");
-    assert_not_launched(&format!("{} {{port}}", path.display()), &["may not be executed"]);
+    assert_not_launched(
+        &format!("{} {{port}}", path.display()),
+        &["may not be executed"],
+    );
 }
 
 #[test]
@@ -82,16 +115,31 @@ fn a_port_that_is_taken() {
 
 #[test]
 fn says_a_lot_and_never_listens() {
-    assert_not_launched("sh -c 'while :; do echo noise; done' {port}", &["did not listen", "noise"]);
+    assert_not_launched(
+        "sh -c 'while :; do echo noise; done' {port}",
+        &["did not listen", "noise"],
+    );
 }
 
 #[test]
 fn dies_in_the_middle() {
     let bench = Bench::new();
     // $0 is the port.
-    let command = format!("sh -c '{THRONG} serve poll --listen 127.0.0.1:$0 & sleep 0.4; kill -9 $!' {{port}}");
+    let command = format!(
+        "sh -c '{THRONG} serve poll --listen 127.0.0.1:$0 & sleep 0.4; kill -9 $!' {{port}}"
+    );
     let outcome = bench.throng(&[
-        "echo", "--command", &command, "--connections", "3", "--repeats", "1", "--duration", "3s", "--timeout", "2s",
+        "echo",
+        "--command",
+        &command,
+        "--connections",
+        "3",
+        "--repeats",
+        "1",
+        "--duration",
+        "3s",
+        "--timeout",
+        "2s",
     ]);
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("error: "), "{}", outcome.stderr);
@@ -104,11 +152,27 @@ fn dies_in_the_middle() {
 fn does_not_leave_when_told_to() {
     let bench = Bench::new();
     // An ignored signal stays ignored over exec.
-    let command = format!("sh -c 'trap \"\" TERM; exec {THRONG} serve poll --listen 127.0.0.1:$0' {{port}}");
+    let command =
+        format!("sh -c 'trap \"\" TERM; exec {THRONG} serve poll --listen 127.0.0.1:$0' {{port}}");
     let outcome = bench.throng(&[
-        "echo", "--command", &command, "--connections", "3", "--repeats", "1", "--duration", "300ms",
+        "echo",
+        "--command",
+        &command,
+        "--connections",
+        "3",
+        "--repeats",
+        "1",
+        "--duration",
+        "300ms",
     ]);
     assert!(matches!(outcome.code, Some(0 | 1)), "{}", outcome.stderr);
     assert!(outcome.took < Duration::from_secs(30), "{:?}", outcome.took);
-    assert!(bench.record().trials[0].exchange.as_ref().expect("measured").replies > 0);
+    assert!(
+        bench.record().trials[0]
+            .exchange
+            .as_ref()
+            .expect("measured")
+            .replies
+            > 0
+    );
 }

@@ -12,14 +12,35 @@ use throng_record::{ErrorKind, Outcome as TrialOutcome, Trial, Verdict};
 fn measure(bench: &Bench, address: &str) -> (Outcome, Vec<Trial>) {
     let size = peer::SIZE.to_string();
     let outcome = bench.throng(&[
-        "echo", "poll", address, "--connections", "3", "--size", &size, "--repeats", "1", "--duration", "300ms",
-        "--warmup", "0s", "--timeout", "700ms", "--connect-timeout", "2s",
+        "echo",
+        "poll",
+        address,
+        "--connections",
+        "3",
+        "--size",
+        &size,
+        "--repeats",
+        "1",
+        "--duration",
+        "300ms",
+        "--warmup",
+        "0s",
+        "--timeout",
+        "700ms",
+        "--connect-timeout",
+        "2s",
     ]);
     let record = bench.record();
     assert_eq!(record.trials.len(), 2);
-    let (poll, peer): (Vec<Trial>, _) = record.trials.into_iter().partition(|trial| trial.target == 0);
+    let (poll, peer): (Vec<Trial>, _) = record
+        .trials
+        .into_iter()
+        .partition(|trial| trial.target == 0);
     assert_eq!(poll[0].outcome, TrialOutcome::Completed);
-    assert!(poll[0].exchange.as_ref().expect("measured").replies > 0, "the good server is in the record");
+    assert!(
+        poll[0].exchange.as_ref().expect("measured").replies > 0,
+        "the good server is in the record"
+    );
     (outcome, peer)
 }
 
@@ -30,14 +51,21 @@ fn assert_caught(treat: fn(TcpStream), kinds: &[ErrorKind]) {
     let (outcome, trials) = measure(&bench, &address);
     let trial = &trials[0];
     let counted: u64 = kinds.iter().map(|&kind| errors_of(trial, kind)).sum();
-    assert!(counted > 0, "{kinds:?} in {:?}", trial.exchange.as_ref().map(|phase| &phase.errors));
+    assert!(
+        counted > 0,
+        "{kinds:?} in {:?}",
+        trial.exchange.as_ref().map(|phase| &phase.errors)
+    );
     assert_eq!(trial.verdict, Verdict::Invalid);
     assert_told(&outcome, &address, kinds);
 }
 
 fn assert_told(outcome: &Outcome, address: &str, kinds: &[ErrorKind]) {
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-    let errors = outcome.stderr.lines().filter(|line| line.starts_with("error: "));
+    let errors = outcome
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("error: "));
     let errors: Vec<&str> = errors.filter(|line| line.contains(address)).collect();
     assert_eq!(errors.len(), 1, "one message: {}", outcome.stderr);
     assert!(
@@ -74,13 +102,19 @@ fn half_a_reply() {
 #[test]
 fn a_connection_closed_half_way() {
     // The kernel resets instead of closing where the next message had already come.
-    assert_caught(peer::closing_half_way, &[ErrorKind::ClosedEarly, ErrorKind::Reset]);
+    assert_caught(
+        peer::closing_half_way,
+        &[ErrorKind::ClosedEarly, ErrorKind::Reset],
+    );
 }
 
 #[test]
 fn more_than_was_asked_for() {
     // The second half may come with the first, or meet the next message's reply.
-    assert_caught(peer::too_much, &[ErrorKind::ExcessBytes, ErrorKind::WrongBytes]);
+    assert_caught(
+        peer::too_much,
+        &[ErrorKind::ExcessBytes, ErrorKind::WrongBytes],
+    );
 }
 
 #[test]
@@ -108,9 +142,29 @@ fn wrong_bytes_pass_where_nobody_looks() {
     let size = peer::SIZE.to_string();
     let address = peer::start(peer::reordered);
     bench.throng(&[
-        "echo", &address, "--no-verify", "--messages", "1009", "--size", &size, "--connections", "3", "--repeats", "1",
+        "echo",
+        &address,
+        "--no-verify",
+        "--messages",
+        "1009",
+        "--size",
+        &size,
+        "--connections",
+        "3",
+        "--repeats",
+        "1",
     ]);
     let record = bench.record();
-    assert_eq!(support::failed_checks(&record.trials[0]), Vec::<String>::new());
-    assert_eq!(record.trials[0].exchange.as_ref().expect("measured").replies, 1009);
+    assert_eq!(
+        support::failed_checks(&record.trials[0]),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        record.trials[0]
+            .exchange
+            .as_ref()
+            .expect("measured")
+            .replies,
+        1009
+    );
 }

@@ -10,7 +10,13 @@ use support::Bench;
 fn generated_files_are_up_to_date_until_they_are_not() {
     let bench = Bench::new();
     assert_eq!(bench.throng(&["generate", "docs"]).code, Some(0));
-    for name in ["man/throng.1", "man/throng-echo.1", "completions/throng.bash", "completions/_throng", "completions/throng.fish"] {
+    for name in [
+        "man/throng.1",
+        "man/throng-echo.1",
+        "completions/throng.bash",
+        "completions/_throng",
+        "completions/throng.fish",
+    ] {
         assert!(bench.path().join("docs").join(name).exists(), "{name}");
     }
     assert_eq!(bench.throng(&["generate", "--check", "docs"]).code, Some(0));
@@ -18,9 +24,20 @@ fn generated_files_are_up_to_date_until_they_are_not() {
     fs::remove_file(bench.path().join("docs/run.schema.json")).expect("removed");
     let outcome = bench.throng(&["generate", "--check", "docs"]);
     assert_eq!(outcome.code, Some(1));
-    assert!(outcome.stderr.contains("man/throng.1, run.schema.json"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("hint: throng generate docs"), "{}", outcome.stderr);
-    assert_eq!(fs::read_to_string(bench.path().join("docs/man/throng.1")).expect("there"), "old");
+    assert!(
+        outcome.stderr.contains("man/throng.1, run.schema.json"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("hint: throng generate docs"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(
+        fs::read_to_string(bench.path().join("docs/man/throng.1")).expect("there"),
+        "old"
+    );
 }
 
 #[test]
@@ -33,7 +50,8 @@ fn what_is_printed_is_what_is_generated() {
         (&["completions", "fish"], "completions/throng.fish"),
         (&["report", "--schema"], "run.schema.json"),
     ] {
-        let generated = fs::read_to_string(bench.path().join("docs").join(name)).expect("generated");
+        let generated =
+            fs::read_to_string(bench.path().join("docs").join(name)).expect("generated");
         assert_eq!(bench.throng(arguments).stdout, generated, "{name}");
     }
 }
@@ -42,7 +60,13 @@ fn what_is_printed_is_what_is_generated() {
 fn hidden_commands_are_hidden_and_flags_are_documented() {
     let bench = Bench::new();
     let page = bench.throng(&["man"]).stdout;
-    assert!(!page.contains("throng\\-load") && page.contains("130"), "{page}");
+    assert!(
+        !page.contains("throng\\-load") && page.contains("130"),
+        "{page}"
+    );
     let page = bench.throng(&["man", "echo"]).stdout;
-    assert!(page.contains("outstanding") && page.contains("io\\-uring"), "{page}");
+    assert!(
+        page.contains("outstanding") && page.contains("io\\-uring"),
+        "{page}"
+    );
 }

@@ -24,7 +24,15 @@ fn the_help_of_throng() {
 #[test]
 fn the_help_of_every_command() {
     for command in [
-        "run", "echo", "serve", "doctor", "report", "completions", "man", "load", "generate",
+        "run",
+        "echo",
+        "serve",
+        "doctor",
+        "report",
+        "completions",
+        "man",
+        "load",
+        "generate",
     ] {
         insta::assert_snapshot!(command, help(command));
     }
@@ -33,7 +41,10 @@ fn the_help_of_every_command() {
 #[test]
 fn the_version() {
     let outcome = Bench::new().throng(&["--version"]);
-    assert_eq!(outcome.stdout, concat!("throng ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(
+        outcome.stdout,
+        concat!("throng ", env!("CARGO_PKG_VERSION"), "\n")
+    );
 }
 
 #[test]

@@ -11,7 +11,15 @@ use support::{Bench, exit_code, signal, wait_for};
 use throng_record::{Outcome, RunRecord, schema};
 
 const RUN: [&str; 9] = [
-    "echo", "poll", "epoll-edge", "--connections", "5", "--duration", "500ms", "--repeats", "50",
+    "echo",
+    "poll",
+    "epoll-edge",
+    "--connections",
+    "5",
+    "--duration",
+    "500ms",
+    "--repeats",
+    "50",
 ];
 
 /// Starts a long run, and waits until so many of its trials are stored.
@@ -28,8 +36,18 @@ fn started(bench: &Bench, trials: usize) -> Child {
 
 fn output(child: &mut Child) -> (String, String) {
     let (mut stdout, mut stderr) = (String::new(), String::new());
-    child.stdout.take().expect("piped").read_to_string(&mut stdout).expect("text");
-    child.stderr.take().expect("piped").read_to_string(&mut stderr).expect("text");
+    child
+        .stdout
+        .take()
+        .expect("piped")
+        .read_to_string(&mut stdout)
+        .expect("text");
+    child
+        .stderr
+        .take()
+        .expect("piped")
+        .read_to_string(&mut stderr)
+        .expect("text");
     (stdout, stderr)
 }
 
@@ -42,7 +60,10 @@ fn a_run_that_is_ended_early_keeps_and_shows_what_it_measured() {
         assert_eq!(exit_code(&mut child), Some(130));
         let (stdout, stderr) = output(&mut child);
         assert!(stdout.contains("interrupted after"), "{stdout}");
-        assert!(!stderr.contains("panicked") && stderr.contains("run.json"), "{stderr}");
+        assert!(
+            !stderr.contains("panicked") && stderr.contains("run.json"),
+            "{stderr}"
+        );
         let record = bench.record();
         assert!(record.interrupted);
         assert!(record.trials.len() < 100);
@@ -59,14 +80,20 @@ fn the_second_ctrl_c_ends_it_at_once() {
     signal(&child, Signal::INT);
     assert_eq!(exit_code(&mut child), Some(130));
     bench.assert_no_process_left();
-    assert!(bench.record().trials.len() < 100, "what was stored is a whole record");
+    assert!(
+        bench.record().trials.len() < 100,
+        "what was stored is a whole record"
+    );
 }
 
 #[test]
 fn a_throng_that_is_killed_leaves_no_orphan() {
     let bench = Bench::new();
     let mut child = started(&bench, 1);
-    assert!(wait_for(Duration::from_secs(10), || bench.processes().len() > 1), "its children are seen");
+    assert!(
+        wait_for(Duration::from_secs(10), || bench.processes().len() > 1),
+        "its children are seen"
+    );
     child.kill().expect("killed");
     child.wait().expect("reaped");
     bench.assert_no_process_left();
@@ -77,7 +104,15 @@ fn a_throng_that_is_killed_leaves_no_orphan() {
 fn a_reader_that_has_had_enough_is_no_error() {
     let bench = Bench::new();
     for arguments in [
-        &["echo", "poll", "--quick", "--connections", "2", "--messages", "100"][..],
+        &[
+            "echo",
+            "poll",
+            "--quick",
+            "--connections",
+            "2",
+            "--messages",
+            "100",
+        ][..],
         &["report", "--schema"],
         &["completions", "bash"],
     ] {
@@ -85,10 +120,21 @@ fn a_reader_that_has_had_enough_is_no_error() {
         drop(child.stdout.take());
         let code = exit_code(&mut child);
         let mut stderr = String::new();
-        child.stderr.take().expect("piped").read_to_string(&mut stderr).expect("text");
-        assert!(!stderr.contains("panicked") && !stderr.contains("Broken pipe"), "{stderr}");
+        child
+            .stderr
+            .take()
+            .expect("piped")
+            .read_to_string(&mut stderr)
+            .expect("text");
+        assert!(
+            !stderr.contains("panicked") && !stderr.contains("Broken pipe"),
+            "{stderr}"
+        );
         // A noisy machine may have left nothing to rank.
         let is_measured = arguments[0] == "echo";
-        assert!(code == Some(0) || is_measured && code == Some(1), "{code:?} {stderr}");
+        assert!(
+            code == Some(0) || is_measured && code == Some(1),
+            "{code:?} {stderr}"
+        );
     }
 }

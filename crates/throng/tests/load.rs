@@ -8,7 +8,8 @@ use std::process::Child;
 use rustix::process::Signal;
 use support::{Bench, exit_code, peer, signal};
 use throng_record::{
-    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, Pacing, Protocol, SourceAddresses, Stop,
+    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, Pacing, Protocol,
+    SourceAddresses, Stop,
 };
 
 fn job(stop: Stop) -> LoadJob {
@@ -26,7 +27,9 @@ fn job(stop: Stop) -> LoadJob {
             reply_timeout_ns: 10_000_000_000,
         },
         exchange: ExchangeSpec {
-            protocol: Protocol::Echo { size_bytes: peer::SIZE as u32 },
+            protocol: Protocol::Echo {
+                size_bytes: peer::SIZE as u32,
+            },
             verify: true,
             pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::Messages(10),
@@ -39,13 +42,17 @@ fn job(stop: Stop) -> LoadJob {
 fn start(bench: &Bench, job: &LoadJob) -> Child {
     let mut child = bench.start(&["load"]);
     let mut input = child.stdin.take().expect("piped");
-    input.write_all(&serde_json::to_vec(job).expect("JSON")).expect("written");
+    input
+        .write_all(&serde_json::to_vec(job).expect("JSON"))
+        .expect("written");
     child
 }
 
 fn events(child: &mut Child) -> impl Iterator<Item = LoadEvent> + use<> {
     let output = BufReader::new(child.stdout.take().expect("piped"));
-    output.lines().map(|line| serde_json::from_str(&line.expect("read")).expect("an event"))
+    output
+        .lines()
+        .map(|line| serde_json::from_str(&line.expect("read")).expect("an event"))
 }
 
 #[test]
@@ -57,10 +64,17 @@ fn a_job_is_done_and_its_stages_told_in_order() {
     let Some(LoadEvent::Finished { record }) = events.pop() else {
         panic!("not finished: {events:?}");
     };
-    assert_eq!((record.exchange.sent, record.exchange.replies), (1009, 1009));
+    assert_eq!(
+        (record.exchange.sent, record.exchange.replies),
+        (1009, 1009)
+    );
     assert!(!record.interrupted);
     events.retain(|event| !matches!(event, LoadEvent::Progress { .. }));
-    let stages = [LoadEvent::Connected { connected: 3 }, LoadEvent::Measuring, LoadEvent::Measured];
+    let stages = [
+        LoadEvent::Connected { connected: 3 },
+        LoadEvent::Measuring,
+        LoadEvent::Measured,
+    ];
     assert_eq!(events, stages);
 }
 
@@ -111,6 +125,9 @@ fn a_job_that_contradicts_itself_is_refused_as_an_event() {
     wrong.fleet.shards = 4;
     let mut child = start(&bench, &wrong);
     let events: Vec<LoadEvent> = events(&mut child).collect();
-    assert!(matches!(events.as_slice(), [LoadEvent::Failed { .. }]), "{events:?}");
+    assert!(
+        matches!(events.as_slice(), [LoadEvent::Failed { .. }]),
+        "{events:?}"
+    );
     assert_eq!(exit_code(&mut child), Some(1));
 }

@@ -17,19 +17,34 @@ fn every_model_says_where_it_listens_and_what_it_served() {
             let bench = Bench::new();
             let socket = format!("unix:{}/echo.sock", bench.path().display());
             let mut child = bench.start(&[
-                "serve", model.name(), "--listen", "127.0.0.1:0", "--listen", "[::1]:0", "--listen", &socket, "--backlog", "5",
+                "serve",
+                model.name(),
+                "--listen",
+                "127.0.0.1:0",
+                "--listen",
+                "[::1]:0",
+                "--listen",
+                &socket,
+                "--backlog",
+                "5",
             ]);
             let mut output = BufReader::new(child.stdout.take().expect("piped"));
             let mut ready = || {
                 let mut line = String::new();
                 output.read_line(&mut line).expect("read");
-                line.strip_prefix("ready ").map(|address| address.trim().to_owned()).expect("a ready line")
+                line.strip_prefix("ready ")
+                    .map(|address| address.trim().to_owned())
+                    .expect("a ready line")
             };
             let (ipv4, ipv6, unix) = (ready(), ready(), ready());
-            assert!(ipv4.starts_with("tcp://127.0.0.1:") && ipv6.starts_with("tcp://[::1]:"), "{ipv4} {ipv6}");
+            assert!(
+                ipv4.starts_with("tcp://127.0.0.1:") && ipv6.starts_with("tcp://[::1]:"),
+                "{ipv4} {ipv6}"
+            );
             assert_eq!(unix, socket);
             for address in [&ipv4, &ipv6] {
-                let stream = TcpStream::connect(address.trim_start_matches("tcp://")).expect("connected");
+                let stream =
+                    TcpStream::connect(address.trim_start_matches("tcp://")).expect("connected");
                 echo(&stream, &stream);
             }
             let stream = UnixStream::connect(bench.path().join("echo.sock")).expect("connected");
@@ -59,7 +74,11 @@ fn an_address_that_cannot_be_had_is_named_with_the_next_step() {
     for address in [taken.as_str(), "192.0.2.1:7000", "unix:/nowhere/echo.sock"] {
         let outcome = bench.throng(&["serve", "poll", "--listen", address]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));
-        assert!(outcome.stderr.contains("cannot listen on"), "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("cannot listen on"),
+            "{}",
+            outcome.stderr
+        );
         assert!(outcome.stderr.contains("\nhint: "), "{}", outcome.stderr);
     }
 }
@@ -68,7 +87,12 @@ fn an_address_that_cannot_be_had_is_named_with_the_next_step() {
 fn a_server_whose_reader_is_gone_still_serves() {
     let bench = Bench::new();
     let socket = bench.path().join("echo.sock");
-    let mut child = bench.start(&["serve", "poll", "--listen", &format!("unix:{}", socket.display())]);
+    let mut child = bench.start(&[
+        "serve",
+        "poll",
+        "--listen",
+        &format!("unix:{}", socket.display()),
+    ]);
     drop(child.stdout.take());
     let connected = support::wait_for(std::time::Duration::from_secs(10), || {
         UnixStream::connect(&socket).is_ok()

@@ -16,8 +16,16 @@ fn the_tour_shows_how_the_models_compare() {
     for model in Model::ALL {
         assert!(outcome.stdout.contains(model.name()), "{}", outcome.stdout);
     }
-    assert!(outcome.stdout.contains("messages/s") && outcome.stdout.contains("p99"), "{}", outcome.stdout);
-    assert!(outcome.stderr.starts_with("8 trials, about "), "{}", outcome.stderr);
+    assert!(
+        outcome.stdout.contains("messages/s") && outcome.stdout.contains("p99"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        outcome.stderr.starts_with("8 trials, about "),
+        "{}",
+        outcome.stderr
+    );
     assert!(outcome.stderr.contains("run.json"), "{}", outcome.stderr);
     let record = bench.record();
     assert_eq!(record.trials.len(), 8);
@@ -43,10 +51,21 @@ fn a_plan_of_ones_own_is_run_and_flags_win_over_it() {
         "mine.toml",
         "name = \"mine\"\ntargets = [\"poll\"]\nconnections = [2, 3]\nduration = \"9s\"\nrepeats = 1\nsize = 17\n",
     );
-    bench.throng(&["run", "mine.toml", "--messages", "101", "--runs-dir", "elsewhere"]);
+    bench.throng(&[
+        "run",
+        "mine.toml",
+        "--messages",
+        "101",
+        "--runs-dir",
+        "elsewhere",
+    ]);
     let folder = std::fs::read_dir(bench.path().join("elsewhere")).expect("made");
     let folder = folder.flatten().next().expect("a run").path();
-    assert!(folder.to_string_lossy().ends_with("-mine"), "{}", folder.display());
+    assert!(
+        folder.to_string_lossy().ends_with("-mine"),
+        "{}",
+        folder.display()
+    );
     let text = std::fs::read_to_string(folder.join("run.json")).expect("stored");
     let record = throng_record::schema::read(&text).expect("a record");
     assert_eq!(record.plan.connections, [2, 3]);
@@ -62,11 +81,30 @@ fn any_request_and_reply_protocol_can_be_measured() {
     let bench = Bench::new();
     let address = support::peer::start(support::peer::redis_ping);
     bench.throng(&[
-        "echo", &address, "--send", r"PING\r\n", "--expect", r"+PONG\x0d\n", "--messages", "1009", "--connections", "3",
-        "--repeats", "1", "--warmup", "0 messages",
+        "echo",
+        &address,
+        "--send",
+        r"PING\r\n",
+        "--expect",
+        r"+PONG\x0d\n",
+        "--messages",
+        "1009",
+        "--connections",
+        "3",
+        "--repeats",
+        "1",
+        "--warmup",
+        "0 messages",
     ]);
     let trial = bench.record().trials.remove(0);
     assert_eq!(support::failed_checks(&trial), Vec::<String>::new());
     let exchange = trial.exchange.expect("measured");
-    assert_eq!((exchange.replies, exchange.sent_bytes, exchange.received_bytes), (1009, 1009 * 6, 1009 * 7));
+    assert_eq!(
+        (
+            exchange.replies,
+            exchange.sent_bytes,
+            exchange.received_bytes
+        ),
+        (1009, 1009 * 6, 1009 * 7)
+    );
 }

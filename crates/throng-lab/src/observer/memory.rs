@@ -3,20 +3,29 @@
 use throng_record::MemorySample;
 use throng_sys::process_tree::ProcessTree;
 
-/// Resident and proportional set; only the former, and less exact, of a process that may not be looked into; zero of one
-/// that is gone.
+/// Resident and proportional set; only the former, and less exact, of a process that may not be looked into.
 pub(super) fn sample(tree: &ProcessTree) -> MemorySample {
-    if let Ok(Some(exact)) = tree.sample_memory() {
-        return MemorySample {
-            rss_bytes: exact.rss_bytes,
-            pss_bytes: Some(exact.pss_bytes),
-        };
-    }
-    let rss_bytes = tree
-        .sample()
-        .ok()
-        .flatten()
-        .map_or(0, |sample| sample.rss_bytes);
+    let rss_bytes = || {
+        let sample = tree.sample().ok().flatten();
+        sample.map_or(0, |sample| sample.rss_bytes)
+    };
+    exact(tree).unwrap_or_else(|| inexact(rss_bytes()))
+}
+
+/// The same of a process that may leave at any moment: `rss_bytes` was seen a moment ago.
+pub(super) fn sample_or(tree: &ProcessTree, rss_bytes: u64) -> MemorySample {
+    exact(tree).unwrap_or_else(|| inexact(rss_bytes))
+}
+
+fn exact(tree: &ProcessTree) -> Option<MemorySample> {
+    let sample = tree.sample_memory().ok().flatten()?;
+    (sample.processes > 0).then_some(MemorySample {
+        rss_bytes: sample.rss_bytes,
+        pss_bytes: Some(sample.pss_bytes),
+    })
+}
+
+fn inexact(rss_bytes: u64) -> MemorySample {
     MemorySample {
         rss_bytes,
         pss_bytes: None,

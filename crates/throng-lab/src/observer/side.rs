@@ -18,6 +18,8 @@ pub(crate) struct Side {
     end: Option<Reading>,
     processes_max: u64,
     threads_max: u64,
+    /// Resident set when there last was one.
+    rss_seen_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,7 @@ impl Side {
             end: None,
             processes_max: 0,
             threads_max: 0,
+            rss_seen_bytes: 0,
         };
         side.sample();
         side
@@ -50,6 +53,9 @@ impl Side {
         let sample = self.tree.sample().ok().flatten()?;
         self.processes_max = self.processes_max.max(sample.processes);
         self.threads_max = self.threads_max.max(sample.threads);
+        if sample.rss_bytes > 0 {
+            self.rss_seen_bytes = sample.rss_bytes;
+        }
         Some(sample)
     }
 
@@ -66,34 +72,33 @@ impl Side {
         self.end = self.reading(at_ns);
     }
 
+    /// A process that has just left still answers for its CPU time, until it has been waited for; its threads do not.
     fn reading(&mut self, at_ns: u64) -> Option<Reading> {
         let sample = self.sample()?;
+        let few_threads = sample
+            .voluntary_switches
+            .zip(sample.involuntary_switches)
+            .filter(|_| sample.processes > 0)
+            .map(|(voluntary, involuntary)| ContextSwitches {
+                voluntary,
+                involuntary,
+            });
         Some(Reading {
             at_ns,
             sample,
-            switches: None,
+            switches: few_threads,
         })
     }
 
-    /// After the CPU readings of both sides: with many threads this takes its time.
-    pub(super) fn switches_at_begin(&mut self) {
-        let switches = self.switches();
-        if let Some(begin) = &mut self.begin {
-            begin.switches = switches;
-        }
+    /// What is left to be read after the CPU times of both sides: with many threads it takes its time.
+    pub(super) fn after_window_begins(&mut self) {
+        complete(&self.tree, &mut self.begin);
     }
 
-    /// What does not have to be read at the very end of the window.
-    pub(super) fn after_window(&mut self) {
-        let switches = self.switches();
-        if let Some(end) = &mut self.end {
-            end.switches = switches;
-        }
-        self.memory_measured = memory::sample(&self.tree);
-    }
-
-    fn switches(&self) -> Option<ContextSwitches> {
-        self.tree.context_switches().ok().flatten()
+    /// The same at the end, and the memory: of a generator that has left already, what was last seen of it.
+    pub(super) fn after_window_ends(&mut self) {
+        complete(&self.tree, &mut self.end);
+        self.memory_measured = memory::sample_or(&self.tree, self.rss_seen_bytes);
     }
 
     pub(super) fn record(self, connected: u32, replies: u64) -> SideRecord {
@@ -115,6 +120,16 @@ impl Side {
         }
         record.cpus = self.cpus;
         record
+    }
+}
+
+/// The context switches of a reading, where there were too many threads to take them along.
+fn complete(tree: &ProcessTree, reading: &mut Option<Reading>) {
+    if let Some(reading) = reading
+        && reading.switches.is_none()
+        && reading.sample.processes > 0
+    {
+        reading.switches = tree.context_switches().ok().flatten();
     }
 }
 

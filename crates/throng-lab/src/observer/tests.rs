@@ -41,10 +41,8 @@ fn a_busy_server_is_seen_to_be_busy() {
     assert!(server.memory_connected.rss_bytes > 0 && server.memory_measured.rss_bytes > 0);
     assert!(server.rss_per_connection_bytes.is_some());
     assert!(seen.generator.is_none());
-    assert!(
-        seen.steal_share
-            .is_some_and(|share| (0.0..=1.0).contains(&share))
-    );
+    let stolen = seen.stolen.expect("/proc/stat is there");
+    assert!(stolen.all_ns > 0 && stolen.cpus == 1, "{stolen:?}");
 }
 
 #[test]

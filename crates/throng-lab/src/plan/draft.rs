@@ -1,7 +1,7 @@
 //! A plan as people write it: every key optional, by the flags' names.
 //!
 //! One struct for a plan file and for the command line, so that a flag and a key can never differ in name, form or
-//! meaning. Nothing is validated here beyond the form of each value; [`super::resolve`] does that in one place.
+//! meaning. Nothing is validated here beyond the form of each value; [`super::resolve()`] does that in one place.
 
 use std::net::IpAddr;
 use std::time::Duration;

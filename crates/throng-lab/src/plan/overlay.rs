@@ -2,7 +2,7 @@
 //!
 //! What is mentioned above replaces what stands below. Keys that answer one question together (when does it stop? how is
 //! it paced? what is sent?) replace one another: `--messages` over a plan's `duration` means messages, not a conflict.
-//! Within one draft such a pair stays a conflict, and is reported by [`super::resolve`].
+//! Within one draft such a pair stays a conflict, and is reported by [`super::resolve()`].
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ impl PlanDraft {
     }
 
     /// The short form: the `[quick]` table laid over the plan, or, where it has none, two repeats of 400 ms. Lay the command
-    /// line over it afterwards. [`super::resolve`] brings whatever is still longer than two minutes below that.
+    /// line over it afterwards. [`super::resolve()`] brings whatever is still longer than two minutes below that.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         let quick = self

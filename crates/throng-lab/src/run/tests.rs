@@ -131,11 +131,18 @@ fn a_run_makes_every_trial_and_keeps_it() {
     assert!(folder.to_string_lossy().ends_with("Z-both"), "{folder:?}");
     assert!(!stored.interrupted && stored.duration_ns > 0);
     for trial in &result.record.trials {
+        assert_eq!(trial.outcome, Outcome::Completed);
+        // Whether the hypervisor stole time meanwhile is not for this test to decide.
+        let others = trial
+            .checks
+            .iter()
+            .filter(|check| check.kind != CheckKind::Steal);
         assert_eq!(
-            (&trial.outcome, trial.verdict),
-            (&Outcome::Completed, Verdict::Valid),
+            Verdict::of(&others.cloned().collect::<Vec<_>>()),
+            Verdict::Valid,
             "{trial:#?}"
         );
+        assert_eq!(trial.verdict, Verdict::of(&trial.checks));
         assert_eq!(
             result_of(trial, CheckKind::ServerCount),
             CheckResult::Passed
@@ -223,10 +230,7 @@ fn an_interrupt_keeps_what_was_measured_and_ends_the_children() {
     let record = finished.record;
     assert!(record.interrupted);
     assert_eq!((record.trials.len(), record.trials_planned), (2, 5));
-    assert_eq!(
-        (&record.trials[0].outcome, record.trials[0].verdict),
-        (&Outcome::Completed, Verdict::Valid)
-    );
+    assert_eq!(record.trials[0].outcome, Outcome::Completed);
     assert_eq!(
         (&record.trials[1].outcome, record.trials[1].verdict),
         (&Outcome::Interrupted, Verdict::Invalid)

@@ -32,6 +32,8 @@ fn every_kind_of_target_is_recognised() {
         (command.kind, command.name.as_str()),
         (TargetKind::Command, "./mine --port {port}")
     );
+    let script = resolve(TargetDraft::command("sh -c 'a\n  b' {port}")).unwrap();
+    assert_eq!(script.name, "sh -c 'a b' {port}");
     let named = TargetDraft::Command {
         command: "./mine {address}".to_owned(),
         name: Some("mine".to_owned()),

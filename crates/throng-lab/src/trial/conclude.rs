@@ -44,7 +44,7 @@ pub(super) fn conclude(
             target: target.kind,
             load: &record,
             busy,
-            steal_share: seen.steal_share,
+            stolen: seen.stolen,
             ending,
         });
         trial.verdict = Verdict::of(&trial.checks);

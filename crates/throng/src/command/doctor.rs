@@ -17,8 +17,8 @@ Examples:
   throng doctor
   throng doctor --format json
 
-It changes nothing. Each line says ok, note (good to know), warn (bounds what can be measured, or makes figures unsteady) or
-FAIL (nothing can be measured); the exit code is 1 only for the last.";
+It changes nothing. Each line says ok, note (good to know), warn (bounds what can be measured, or
+makes figures unsteady) or FAIL (nothing can be measured); the exit code is 1 only for the last.";
 
 /// Columns of a terminal that does not tell, and the most that are used: longer lines are hard to read.
 const WIDTH: u16 = 100;
@@ -117,7 +117,10 @@ impl Page {
         text += &format!("{}\n", fill(&line.meaning, options));
         if let Some(command) = &line.improve {
             // Never broken: it is there to be copied.
-            text += &format!("{INDENT}{} {command}\n", self.styled("improve:", Style::new().bold()));
+            text += &format!(
+                "{INDENT}{} {command}\n",
+                self.styled("improve:", Style::new().bold())
+            );
         }
         text
     }

@@ -13,8 +13,8 @@ const AFTER_HELP: &str = "\
 Examples:
   throng echo epoll-edge
   throng echo thread-per-connection epoll-edge --connections 10,100,1000 --baseline epoll-edge
-  throng echo io-uring --rate 20000 --arrivals exponential       open loop: latency from the due time
-  throng echo --command 'python3 mine.py {port}' epoll-edge      {port}, {address} or {path} is filled in
+  throng echo io-uring --rate 20000 --arrivals exponential
+  throng echo --command 'python3 mine.py {port}' epoll-edge
   throng echo tcp://127.0.0.1:6379 --send 'PING\\r\\n' --expect '+PONG\\r\\n'
   throng echo poll --quick --format csv --output poll.csv
 
@@ -31,13 +31,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
-    run: RunFlags,
-    #[command(flatten)]
     load: LoadFlags,
+    #[command(flatten)]
+    run: RunFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let texts = arguments.targets.iter().map(|text| TargetDraft::from(text.as_str()));
+    let texts = arguments
+        .targets
+        .iter()
+        .map(|text| TargetDraft::from(text.as_str()));
     let commands = arguments.command.iter().map(TargetDraft::command);
     let flags = PlanDraft {
         targets: Some(texts.chain(commands).collect()),

@@ -65,9 +65,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 fn check(directory: &Path) -> Result<Exit, Failure> {
     let stale: Vec<String> = files()
         .into_iter()
-        .filter(|(name, text)| {
-            fs::read_to_string(directory.join(name)).ok().as_ref() != Some(text)
-        })
+        .filter(|(name, text)| fs::read_to_string(directory.join(name)).ok().as_ref() != Some(text))
         .map(|(name, _)| name)
         .collect();
     if stale.is_empty() {

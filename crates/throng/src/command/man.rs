@@ -65,7 +65,8 @@ pub(crate) fn pages() -> Vec<Page> {
 fn page(command: clap::Command) -> Page {
     let man = Man::new(command).source(concat!("throng ", env!("CARGO_PKG_VERSION")));
     let mut bytes = Vec::new();
-    man.render(&mut bytes).expect("writing to memory does not fail");
+    man.render(&mut bytes)
+        .expect("writing to memory does not fail");
     Page {
         file_name: man.get_filename(),
         text: String::from_utf8_lossy(&bytes).into_owned(),

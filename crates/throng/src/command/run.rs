@@ -33,9 +33,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     list: bool,
     #[command(flatten)]
-    run: RunFlags,
-    #[command(flatten)]
     load: LoadFlags,
+    #[command(flatten)]
+    run: RunFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {

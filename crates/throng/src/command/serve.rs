@@ -3,8 +3,8 @@
 use std::io::{self, Write as _};
 use std::num::NonZeroU32;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use throng_servers::{Model, Options, ServeError, Workload};
 use throng_sys::address::Address;
 use throng_sys::limits;
@@ -19,8 +19,9 @@ Examples:
   throng serve io-uring --listen 127.0.0.1:7000 --listen '[::1]:7000' --listen unix:/tmp/echo.sock
   throng serve poll --listen 127.0.0.1:0         a free port; the line `ready` names it
 
-It prints `ready ADDRESS` for each listener once all are open, and at the end `served connections=N bytes=M`. SIGTERM or
-Ctrl-C: it answers what has come, closes, and leaves within two seconds with exit code 0.";
+It prints `ready ADDRESS` for each listener once all are open, and at the end
+`served connections=N bytes=M`. On SIGTERM or Ctrl-C it answers what has come, closes, and leaves
+within two seconds with exit code 0.";
 
 /// Run a built-in server until SIGTERM or Ctrl-C
 #[derive(Debug, Args)]
@@ -32,8 +33,13 @@ pub(crate) struct Arguments {
     /// What the server answers
     #[arg(long, default_value = Workload::Echo.name(), value_parser = workloads().map(|name| name.parse::<Workload>().expect("only workloads are possible values")))]
     workload: Workload,
-    /// Where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 leaves the choice to the kernel. Repeatable
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7000")]
+    // Not a doc comment: rustdoc would take the brackets for a link.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:7000",
+        help = "Where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 leaves the choice to the kernel. Repeatable"
+    )]
     listen: Vec<Address>,
     /// Length of each accept queue; the kernel clamps it to net.core.somaxconn
     #[arg(long, value_name = "N", default_value_t = 1024)]
@@ -78,7 +84,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 /// Whoever launched a server may stop listening to it without stopping it: then nobody is told.
 fn tell(line: &str) {
     let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
+    let _ = stdout
+        .write_all(line.as_bytes())
+        .and_then(|()| stdout.flush());
 }
 
 fn failure(error: ServeError) -> Failure {

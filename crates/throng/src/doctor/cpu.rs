@@ -35,12 +35,18 @@ fn count(machine: &Machine) -> Line {
         allowed.len(),
         machine.cpus_online.len(),
         CpuList::from(allowed.clone()),
-        if machine.smt_active == Some(true) { ", hyper-threading on" } else { "" }
+        if machine.smt_active == Some(true) {
+            ", hyper-threading on"
+        } else {
+            ""
+        }
     );
     if allowed.len() < 2 {
         let meaning = "server and generator take turns on one CPU: throughput is of both together";
-        return Line::new("CPUs", Status::Warn, found, meaning)
-            .improve(format!("taskset -c {} throng …", CpuList::from(machine.cpus_online.clone())));
+        return Line::new("CPUs", Status::Warn, found, meaning).improve(format!(
+            "taskset -c {} throng …",
+            CpuList::from(machine.cpus_online.clone())
+        ));
     }
     let meaning = "throng gives the server the first half and the generator the rest, unless --cpus says otherwise";
     Line::new("CPUs", Status::Ok, found, meaning)
@@ -50,11 +56,17 @@ fn isolation(machine: &Machine) -> Line {
     if machine.cpus_isolated.is_empty() {
         let last = machine.cpus_online.last().copied().unwrap_or(0);
         let meaning = "other programs may run on the CPUs of a measurement, and lengthen its highest latencies";
-        return Line::new("CPU isolation", Status::Note, "none", meaning)
-            .improve(format!("boot with isolcpus={last} nohz_full={last}, and give it to a side with --cpus"));
+        return Line::new("CPU isolation", Status::Note, "none", meaning).improve(format!(
+            "boot with isolcpus={last} nohz_full={last}, and give it to a side with --cpus"
+        ));
     }
     let found = CpuList::from(machine.cpus_isolated.clone()).to_string();
-    Line::new("CPU isolation", Status::Ok, found, "only what is pinned runs there: name them with --cpus")
+    Line::new(
+        "CPU isolation",
+        Status::Ok,
+        found,
+        "only what is pinned runs there: name them with --cpus",
+    )
 }
 
 fn frequency(machine: &Machine) -> Line {
@@ -64,17 +76,33 @@ fn frequency(machine: &Machine) -> Line {
         return Line::new(name, Status::Ok, "not visible", meaning);
     };
     let kinds: BTreeSet<&str> = governors.values().map(String::as_str).collect();
-    let boost = if machine.frequency_boost == Some(true) { ", boost on" } else { "" };
-    let found = format!("{}{boost}", kinds.iter().copied().collect::<Vec<_>>().join(", "));
+    let boost = if machine.frequency_boost == Some(true) {
+        ", boost on"
+    } else {
+        ""
+    };
+    let found = format!(
+        "{}{boost}",
+        kinds.iter().copied().collect::<Vec<_>>().join(", ")
+    );
     if kinds.iter().all(|kind| *kind == "performance") {
-        return Line::new(name, Status::Ok, found, "CPUs do not slow down when a server waits");
+        return Line::new(
+            name,
+            Status::Ok,
+            found,
+            "CPUs do not slow down when a server waits",
+        );
     }
     let meaning = "a CPU that is not always busy slows down: latencies at low load are those of a slower machine";
-    Line::new(name, Status::Warn, found, meaning).improve("sudo cpupower frequency-set -g performance")
+    Line::new(name, Status::Warn, found, meaning)
+        .improve("sudo cpupower frequency-set -g performance")
 }
 
 fn clock(machine: &Machine) -> Line {
-    let found = machine.clocksource.clone().unwrap_or_else(|| "not told".to_owned());
+    let found = machine
+        .clocksource
+        .clone()
+        .unwrap_or_else(|| "not told".to_owned());
     match found.as_str() {
         "hpet" | "acpi_pm" | "jiffies" => Line::new(
             "clock source",
@@ -97,7 +125,12 @@ fn hypervisor(machine: &Machine) -> Line {
         let meaning = "system calls, timers and wake-ups cost more than on bare metal: compare figures made on this machine only";
         return Line::new("virtual machine", Status::Note, "yes", meaning);
     }
-    Line::new("virtual machine", Status::Ok, "no", "no hypervisor announces itself")
+    Line::new(
+        "virtual machine",
+        Status::Ok,
+        "no",
+        "no hypervisor announces itself",
+    )
 }
 
 fn steal() -> Line {
@@ -108,7 +141,12 @@ fn steal() -> Line {
         CpuTimes::read().ok()?.delta_since(&before).steal_share()
     };
     let Some(share) = watched() else {
-        return Line::new(name, Status::Note, "not told", "a hypervisor's part in a figure cannot be seen");
+        return Line::new(
+            name,
+            Status::Note,
+            "not told",
+            "a hypervisor's part in a figure cannot be seen",
+        );
     };
     let found = format!("{:.1} % just now", share * 100.0);
     if share > STEAL_MOST {
@@ -116,7 +154,12 @@ fn steal() -> Line {
         return Line::new(name, Status::Warn, found, meaning)
             .improve("measure at another time, or on a machine with CPUs of its own");
     }
-    Line::new(name, Status::Ok, found, "watched again in every trial; more than 2 % makes it invalid")
+    Line::new(
+        name,
+        Status::Ok,
+        found,
+        "watched again in every trial; more than 2 % makes it invalid",
+    )
 }
 
 fn mitigations(machine: &Machine) -> Line {
@@ -127,9 +170,19 @@ fn mitigations(machine: &Machine) -> Line {
         .filter(|answer| answer.starts_with("Mitigation"))
         .count();
     if active == 0 {
-        return Line::new(name, Status::Ok, "none active", "system calls cost what the CPU makes them cost");
+        return Line::new(
+            name,
+            Status::Ok,
+            "none active",
+            "system calls cost what the CPU makes them cost",
+        );
     }
     let meaning = "each system call costs more, and models that make more of them look worse; they are recorded with every run";
-    Line::new(name, Status::Note, format!("{} active", exact(active as u64)), meaning)
-        .improve("boot with mitigations=off, on a machine of your own that runs nobody else's code")
+    Line::new(
+        name,
+        Status::Note,
+        format!("{} active", exact(active as u64)),
+        meaning,
+    )
+    .improve("boot with mitigations=off, on a machine of your own that runs nobody else's code")
 }

@@ -13,21 +13,36 @@ pub(super) fn lines() -> Vec<Line> {
     let limits = MachineLimits::read();
     let mut lines = Vec::new();
     lines.extend(limits.pid_max.map(|limit| {
-        line("pid_max", limit, limit, "ids of threads and processes, on the whole machine")
-            .improve_unless_ok("sudo sysctl -w kernel.pid_max=4194304")
+        line(
+            "pid_max",
+            limit,
+            limit,
+            "ids of threads and processes, on the whole machine",
+        )
+        .improve_unless_ok("sudo sysctl -w kernel.pid_max=4194304")
     }));
     lines.extend(limits.threads_max.map(|limit| {
         line("threads-max", limit, limit, "threads on the whole machine")
             .improve_unless_ok("sudo sysctl -w kernel.threads-max=1000000")
     }));
     lines.push(
-        line("threads of this user", limits.user_threads_max, limits.user_threads_max, "threads of all processes of this user; root is exempt")
-            .improve_unless_ok("sudo prlimit --pid $$ --nproc=1000000:1000000"),
+        line(
+            "threads of this user",
+            limits.user_threads_max,
+            limits.user_threads_max,
+            "threads of all processes of this user; root is exempt",
+        )
+        .improve_unless_ok("sudo prlimit --pid $$ --nproc=1000000:1000000"),
     );
     // A thread's stack takes two maps: the stack and its guard.
     lines.extend(limits.max_map_count.map(|limit| {
-        line("max_map_count", limit, limit / 2, "memory maps of one process, two for each thread")
-            .improve_unless_ok("sudo sysctl -w vm.max_map_count=1000000")
+        line(
+            "max_map_count",
+            limit,
+            limit / 2,
+            "memory maps of one process, two for each thread",
+        )
+        .improve_unless_ok("sudo sysctl -w vm.max_map_count=1000000")
     }));
     lines.push(match limits.cgroup_pids_max {
         Some(limit) => line("cgroup pids", limit, limit, "threads in this container or service")
@@ -38,11 +53,18 @@ pub(super) fn lines() -> Vec<Line> {
 }
 
 fn line(name: &'static str, limit: u64, threads: u64, of_what: &str) -> Line {
-    let status = if threads < PLENTY { Status::Warn } else { Status::Ok };
+    let status = if threads < PLENTY {
+        Status::Warn
+    } else {
+        Status::Ok
+    };
     let meaning = if limit == u64::MAX {
         of_what.to_owned()
     } else {
-        format!("{of_what}: below {} connections to thread-per-connection", exact(threads))
+        format!(
+            "{of_what}: below {} connections to thread-per-connection",
+            exact(threads)
+        )
     };
     Line::new(name, status, amount(limit), meaning)
 }

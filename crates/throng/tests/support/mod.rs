@@ -63,7 +63,11 @@ impl Bench {
             stderr: String::from_utf8(output.stderr).expect("text"),
             took: began.elapsed(),
         };
-        assert!(outcome.code.is_some(), "ended by a signal: {}", outcome.stderr);
+        assert!(
+            outcome.code.is_some(),
+            "ended by a signal: {}",
+            outcome.stderr
+        );
         assert!(!outcome.stderr.contains("panicked"), "{}", outcome.stderr);
         self.assert_no_process_left();
         outcome
@@ -90,7 +94,11 @@ impl Bench {
             .map(|folder| folder.expect("listed").path().join("run.json"))
             .filter(|path| path.exists())
             .collect();
-        runs.sort_by_key(|path| fs::metadata(path).and_then(|file| file.modified()).expect("dated"));
+        runs.sort_by_key(|path| {
+            fs::metadata(path)
+                .and_then(|file| file.modified())
+                .expect("dated")
+        });
         runs
     }
 
@@ -104,7 +112,8 @@ impl Bench {
     pub(crate) fn processes(&self) -> Vec<u32> {
         let folder = self.path().canonicalize().expect("there");
         let is_here = |pid: &u32| {
-            fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|working| working.starts_with(&folder))
+            fs::read_link(format!("/proc/{pid}/cwd"))
+                .is_ok_and(|working| working.starts_with(&folder))
         };
         let entries = fs::read_dir("/proc").expect("proc").flatten();
         entries
@@ -124,7 +133,9 @@ impl Outcome {
     /// Text that may go into a file: no control characters but newlines.
     pub(crate) fn assert_plain(&self) {
         for text in [&self.stdout, &self.stderr] {
-            let control = text.chars().find(|letter| letter.is_control() && *letter != '\n');
+            let control = text
+                .chars()
+                .find(|letter| letter.is_control() && *letter != '\n');
             assert_eq!(control, None, "{text:?}");
         }
     }
@@ -185,5 +196,9 @@ pub(crate) fn errors_of(trial: &Trial, kind: ErrorKind) -> u64 {
     let connect = trial.connect.as_ref().map(|phase| &phase.errors);
     let exchange = trial.exchange.as_ref().map(|phase| &phase.errors);
     let close = trial.close.as_ref().map(|phase| &phase.errors);
-    [connect, exchange, close].into_iter().flatten().map(|errors| errors.of(kind)).sum()
+    [connect, exchange, close]
+        .into_iter()
+        .flatten()
+        .map(|errors| errors.of(kind))
+        .sum()
 }

@@ -92,7 +92,11 @@ pub(crate) fn truncating(stream: TcpStream) {
 
 pub(crate) fn closing_half_way(stream: TcpStream) {
     answer_each(stream, |stream, message, number| {
-        if number == 5 { Next::End } else { send(stream, message) }
+        if number == 5 {
+            Next::End
+        } else {
+            send(stream, message)
+        }
     });
 }
 
@@ -105,7 +109,11 @@ pub(crate) fn too_much(stream: TcpStream) {
 
 pub(crate) fn falling_silent(stream: TcpStream) {
     answer_each(stream, |stream, message, number| {
-        if number < 5 { send(stream, message) } else { Next::GoOn }
+        if number < 5 {
+            send(stream, message)
+        } else {
+            Next::GoOn
+        }
     });
 }
 
