@@ -41,19 +41,32 @@ const SERVER_CPU: u32 = 0;
 const GENERATOR_CPU: u32 = 1;
 
 type Part = fn(&Bench) -> Result<(), Box<dyn Error>>;
-const PARTS: [(&str, Part); 4] =
-    [("generator", generator::run), ("servers", servers::run), ("pacing", pacing::run), ("memory", memory::run)];
+const PARTS: [(&str, Part); 4] = [
+    ("generator", generator::run),
+    ("servers", servers::run),
+    ("pacing", pacing::run),
+    ("memory", memory::run),
+];
 
 /// Builds what is measured, and runs the parts asked for (all, where none is).
 ///
 /// # Errors
 /// Where the build fails, a peer does not start, or a part's name is unknown.
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Box<dyn Error>> {
-    if let Some(unknown) = arguments.parts.iter().find(|part| PARTS.iter().all(|(name, _)| name != part)) {
-        return Err(format!("there is no part '{unknown}': generator, servers, pacing, memory").into());
+    if let Some(unknown) = arguments
+        .parts
+        .iter()
+        .find(|part| PARTS.iter().all(|(name, _)| name != part))
+    {
+        return Err(
+            format!("there is no part '{unknown}': generator, servers, pacing, memory").into(),
+        );
     }
     build()?;
-    let bench = Bench { rounds: arguments.rounds, seconds: arguments.seconds };
+    let bench = Bench {
+        rounds: arguments.rounds,
+        seconds: arguments.seconds,
+    };
     for (name, part) in PARTS {
         if arguments.parts.is_empty() || arguments.parts.iter().any(|asked| asked == name) {
             part(&bench)?;
@@ -63,8 +76,14 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Box<dyn Error>> {
 }
 
 fn build() -> Result<(), Box<dyn Error>> {
-    for what in [&["--package", "throng"][..], &["--package", "throng-sys", "--examples"]] {
-        let status = Command::new(env!("CARGO")).args(["build", "--release", "--quiet"]).args(what).status()?;
+    for what in [
+        &["--package", "throng"][..],
+        &["--package", "throng-sys", "--examples"],
+    ] {
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--release", "--quiet"])
+            .args(what)
+            .status()?;
         if !status.success() {
             return Err("the release build failed; `cargo build --release` shows why".into());
         }

@@ -4,7 +4,7 @@
 
 mod dependencies;
 mod length;
-mod unsafe_code;
+mod unsafety;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,7 @@ pub(crate) fn check() -> Result<(), Box<dyn Error>> {
     let workspace = cargo::workspace();
     let sources = sources(workspace)?;
     let mut violations = dependencies::check(workspace)?;
-    for source in &sources {
-        violations.extend(unsafe_code::check(source));
-        violations.extend(length::check(source));
-    }
+    violations.extend(in_sources(&sources));
     for violation in &violations {
         println!("{violation}");
     }
@@ -31,6 +28,15 @@ pub(crate) fn check() -> Result<(), Box<dyn Error>> {
         0 => Ok(()),
         count => Err(format!("a rule of the project is broken in {count} places").into()),
     }
+}
+
+fn in_sources(sources: &[Source]) -> Vec<String> {
+    let of_source = |source| {
+        unsafety::check(source)
+            .into_iter()
+            .chain(length::check(source))
+    };
+    sources.iter().flat_map(of_source).collect()
 }
 
 /// A Rust file of the workspace.
@@ -95,6 +101,12 @@ fn read(path: &Path) -> Result<String, Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_workspace_keeps_the_rules() {
+        let sources = sources(cargo::workspace()).expect("readable");
+        assert_eq!(in_sources(&sources), Vec::<String>::new());
+    }
 
     #[test]
     fn sources_are_found_and_told_apart() {

@@ -21,7 +21,7 @@ pub mod plans;
 mod run;
 mod series;
 mod store;
-mod suggest;
+pub mod suggest;
 pub mod target;
 mod trial;
 

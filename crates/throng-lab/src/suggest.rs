@@ -2,7 +2,7 @@
 
 /// The candidate nearest to what was written, if one is near enough to have been meant: Jaro–Winkler similarity of at
 /// least 0.8, which lets through a slip or two but no other word.
-pub(crate) fn nearest<'word>(
+pub fn nearest<'word>(
     written: &str,
     candidates: impl Iterator<Item = &'word str>,
 ) -> Option<&'word str> {

@@ -1,10 +1,16 @@
 //! A whole job, as a generator process does it: connect, exchange, close, telling the lab where it is.
 
+use std::time::Duration;
+
 use throng_record::{LoadEvent, LoadJob, LoadRecord};
 
 use crate::control::Interrupt;
 use crate::error::LoadError;
 use crate::fleet::{Fleet, Stage};
+
+/// Between the exchange and the close: whoever was told that the window is over reads memory, threads and context switches of
+/// both sides while every connection is still there.
+const SETTLE: Duration = Duration::from_millis(30);
 
 /// Does a job from the first connect to the last close. `tell` gets every event but the last, which is the caller's to
 /// make of the result.
@@ -30,6 +36,7 @@ pub fn run_job(
             Stage::Measured => LoadEvent::Measured,
         });
     })?;
+    std::thread::sleep(SETTLE);
     let close = fleet.close()?;
     Ok(LoadRecord {
         connect,

@@ -104,7 +104,11 @@ pub(crate) fn run(summary: &Summary<'_>) -> Vec<String> {
 
 /// To tenths of a second, which is all a person asks of the length of a run; shorter ones to milliseconds.
 fn rounded_ns(length_ns: u64) -> u64 {
-    let step_ns = if length_ns < 100_000_000 { 1_000_000 } else { 100_000_000 };
+    let step_ns = if length_ns < 100_000_000 {
+        1_000_000
+    } else {
+        100_000_000
+    };
     length_ns / step_ns * step_ns
 }
 

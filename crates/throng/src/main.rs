@@ -14,7 +14,6 @@ mod interrupt;
 mod output;
 mod progress;
 mod runs;
-mod suggest;
 mod verdict;
 
 use std::process::ExitCode;

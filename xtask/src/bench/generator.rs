@@ -13,15 +13,34 @@ const FIXED_RATE_PER_SECOND: f64 = 50_000.0;
 pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
     for model in ["epoll-edge", "io-uring"] {
         let server = Server::model(model)?;
-        let at_full_speed = |backend| move |server: &Server| {
-            Ok(generate(&job(bench, &server.address, backend))?.record.exchange.replies_per_second)
+        let at_full_speed = |backend| {
+            move |server: &Server| {
+                Ok(generate(&job(bench, &server.address, backend))?
+                    .record
+                    .exchange
+                    .replies_per_second)
+            }
         };
         let measured: [Measured<'_>; 3] = [
-            ("epoll floor, no recording", Box::new(|| floor_client(bench, &server.address))),
-            ("epoll back end", Box::new(|| at_full_speed(Backend::Epoll)(&server))),
-            ("io_uring back end", Box::new(|| at_full_speed(Backend::IoUring)(&server))),
+            (
+                "epoll floor, no recording",
+                Box::new(|| floor_client(bench, &server.address)),
+            ),
+            (
+                "epoll back end",
+                Box::new(|| at_full_speed(Backend::Epoll)(&server)),
+            ),
+            (
+                "io_uring back end",
+                Box::new(|| at_full_speed(Backend::IoUring)(&server)),
+            ),
         ];
-        compare(bench, &format!("generator against the {model} server, closed loop"), "messages/s", &measured)?;
+        compare(
+            bench,
+            &format!("generator against the {model} server, closed loop"),
+            "messages/s",
+            &measured,
+        )?;
     }
     let server = Server::model("epoll-edge")?;
     let at_fixed_rate = |backend| {
@@ -37,7 +56,15 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
     };
     let measured: [Measured<'_>; 2] = [
         ("epoll back end", Box::new(|| at_fixed_rate(Backend::Epoll))),
-        ("io_uring back end", Box::new(|| at_fixed_rate(Backend::IoUring))),
+        (
+            "io_uring back end",
+            Box::new(|| at_fixed_rate(Backend::IoUring)),
+        ),
     ];
-    compare(bench, "generator's CPU at 50,000 messages/s, not spinning", "ns/message", &measured)
+    compare(
+        bench,
+        "generator's CPU at 50,000 messages/s, not spinning",
+        "ns/message",
+        &measured,
+    )
 }

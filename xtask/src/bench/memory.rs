@@ -24,8 +24,19 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
         Ok((grown_bytes(backend, MANY)? - grown_bytes(backend, FEW)?) / f64::from(MANY - FEW))
     };
     let measured: [Measured<'_>; 2] = [
-        ("epoll back end", Box::new(|| per_connection(Backend::Epoll))),
-        ("io_uring back end", Box::new(|| per_connection(Backend::IoUring))),
+        (
+            "epoll back end",
+            Box::new(|| per_connection(Backend::Epoll)),
+        ),
+        (
+            "io_uring back end",
+            Box::new(|| per_connection(Backend::IoUring)),
+        ),
     ];
-    compare(bench, "generator's user memory for an idle connection", "bytes", &measured)
+    compare(
+        bench,
+        "generator's user memory for an idle connection",
+        "bytes",
+        &measured,
+    )
 }

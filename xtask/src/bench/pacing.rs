@@ -20,14 +20,35 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
             outstanding: 1,
             spin,
         };
-        let errors = generate(&job)?.record.exchange.scheduling_error.ok_or("an open loop records its error")?;
+        let errors = generate(&job)?
+            .record
+            .exchange
+            .scheduling_error
+            .ok_or("an open loop records its error")?;
         Ok(errors.p99_ns as f64)
     };
     let measured: [Measured<'_>; 4] = [
-        ("epoll back end, spinning", Box::new(|| p99_ns(Backend::Epoll, true))),
-        ("io_uring back end, spinning", Box::new(|| p99_ns(Backend::IoUring, true))),
-        ("epoll back end, sleeping", Box::new(|| p99_ns(Backend::Epoll, false))),
-        ("io_uring back end, sleeping", Box::new(|| p99_ns(Backend::IoUring, false))),
+        (
+            "epoll back end, spinning",
+            Box::new(|| p99_ns(Backend::Epoll, true)),
+        ),
+        (
+            "io_uring back end, spinning",
+            Box::new(|| p99_ns(Backend::IoUring, true)),
+        ),
+        (
+            "epoll back end, sleeping",
+            Box::new(|| p99_ns(Backend::Epoll, false)),
+        ),
+        (
+            "io_uring back end, sleeping",
+            Box::new(|| p99_ns(Backend::IoUring, false)),
+        ),
     ];
-    compare(bench, "p99 of the scheduling error at 20,000 messages/s", "ns", &measured)
+    compare(
+        bench,
+        "p99 of the scheduling error at 20,000 messages/s",
+        "ns",
+        &measured,
+    )
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use throng_record::{
-    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord, Pacing, Protocol, SourceAddresses, Stop,
+    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord, Pacing, Protocol,
+    SourceAddresses, Stop,
 };
 use throng_sys::{affinity, process, signal};
 
@@ -24,7 +25,16 @@ impl Server {
     /// A built-in model.
     pub(super) fn model(model: &str) -> Result<Self> {
         let mut command = Command::new(release("throng"));
-        command.args(["serve", model, "--workload", "echo", "--listen", "127.0.0.1:0", "--backlog", "4096"]);
+        command.args([
+            "serve",
+            model,
+            "--workload",
+            "echo",
+            "--listen",
+            "127.0.0.1:0",
+            "--backlog",
+            "4096",
+        ]);
         Self::start(command)
     }
 
@@ -39,7 +49,10 @@ impl Server {
         let mut child = pinned(command.stdout(Stdio::piped()), SERVER_CPU)?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line)?;
-        let address = line.trim().strip_prefix("ready ").ok_or("the server did not say that it is ready")?;
+        let address = line
+            .trim()
+            .strip_prefix("ready ")
+            .ok_or("the server did not say that it is ready")?;
         let address = address.to_owned();
         Ok(Self { child, address })
     }
@@ -54,7 +67,8 @@ impl Drop for Server {
 }
 
 fn release(name: &str) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     target.join("release").join(name)
 }
 
@@ -69,7 +83,12 @@ fn pinned(command: &mut Command, cpu: u32) -> Result<Child> {
 
 /// Replies per second of the minimal client.
 pub(super) fn floor_client(bench: &Bench, address: &str) -> Result<f64> {
-    let arguments = [CONNECTIONS.into(), u64::from(SIZE_BYTES), bench.seconds, u64::from(GENERATOR_CPU)];
+    let arguments = [
+        CONNECTIONS.into(),
+        u64::from(SIZE_BYTES),
+        bench.seconds,
+        u64::from(GENERATOR_CPU),
+    ];
     let output = Command::new(release("examples").join("floor-epoll-client"))
         .arg(address)
         .args(arguments.map(|argument| argument.to_string()))
@@ -94,7 +113,9 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             reply_timeout_ns: 10_000_000_000,
         },
         exchange: ExchangeSpec {
-            protocol: Protocol::Echo { size_bytes: SIZE_BYTES },
+            protocol: Protocol::Echo {
+                size_bytes: SIZE_BYTES,
+            },
             verify: true,
             pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::DurationNs(200_000_000),
@@ -114,7 +135,13 @@ pub(super) struct Generated {
 /// Runs the generator in a process of its own, as the lab does.
 pub(super) fn generate(job: &LoadJob) -> Result<Generated> {
     let mut command = Command::new(release("throng"));
-    let mut child = pinned(command.arg("load").stdin(Stdio::piped()).stdout(Stdio::piped()), GENERATOR_CPU)?;
+    let mut child = pinned(
+        command
+            .arg("load")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped()),
+        GENERATOR_CPU,
+    )?;
     let mut input = child.stdin.take().expect("piped");
     input.write_all(&serde_json::to_vec(job)?)?;
     drop(input);
@@ -131,9 +158,14 @@ fn follow(pid: u32, output: ChildStdout) -> Result<Generated> {
             LoadEvent::Measuring => started_ns = process::cpu_time_ns(pid)?,
             LoadEvent::Measured => cpu_ns = process::cpu_time_ns(pid)? - started_ns,
             LoadEvent::Finished { record } if record.exchange.errors.total() == 0 => {
-                return Ok(Generated { record: *record, cpu_ns });
+                return Ok(Generated {
+                    record: *record,
+                    cpu_ns,
+                });
             }
-            LoadEvent::Finished { record } => return Err(format!("{:?}", record.exchange.errors).into()),
+            LoadEvent::Finished { record } => {
+                return Err(format!("{:?}", record.exchange.errors).into());
+            }
             LoadEvent::Failed { message } => return Err(message.into()),
             LoadEvent::Connected { .. } | LoadEvent::Progress { .. } => {}
         }

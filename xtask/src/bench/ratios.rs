@@ -13,7 +13,12 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 pub(super) type Measured<'a> = (&'a str, Box<dyn Fn() -> Result<f64> + 'a>);
 
 /// Measures all in turn, round after round, and prints each one's median and its ratio to the first.
-pub(super) fn compare(bench: &Bench, title: &str, unit: &str, measured: &[Measured<'_>]) -> Result<()> {
+pub(super) fn compare(
+    bench: &Bench,
+    title: &str,
+    unit: &str,
+    measured: &[Measured<'_>],
+) -> Result<()> {
     let mut values = vec![Vec::new(); measured.len()];
     for _ in 0..bench.rounds {
         for (measure, values) in measured.iter().zip(&mut values) {
@@ -25,7 +30,11 @@ pub(super) fn compare(bench: &Bench, title: &str, unit: &str, measured: &[Measur
         let pairs: Vec<(f64, f64)> = own.iter().copied().zip(values[0].iter().copied()).collect();
         let middle = median::estimate(own).ok_or("no rounds")?.median;
         let ratio = ratio::of_pairs(&pairs).ok_or("no rounds")?;
-        println!("  {name:<34} {middle:>12.0} {unit:<12} ratio {:.3} {}", ratio.median, spread(ratio.spread));
+        println!(
+            "  {name:<34} {middle:>12.0} {unit:<12} ratio {:.3} {}",
+            ratio.median,
+            spread(ratio.spread)
+        );
     }
     Ok(())
 }

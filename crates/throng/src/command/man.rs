@@ -7,7 +7,7 @@ use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use crate::suggest::nearest;
+use throng_lab::suggest::nearest;
 
 const AFTER_HELP: &str = "\
 Examples:

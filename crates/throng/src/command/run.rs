@@ -11,7 +11,7 @@ use crate::experiment::{self, RunFlags};
 use crate::failure::Failure;
 use crate::flags::LoadFlags;
 use crate::output;
-use crate::suggest::nearest;
+use throng_lab::suggest::nearest;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -34,13 +34,13 @@ pub(super) fn lines() -> Vec<Line> {
         )
         .improve_unless_ok("sudo prlimit --pid $$ --nproc=1000000:1000000"),
     );
-    // A thread's stack takes two maps: the stack and its guard.
+    // A thread of a Rust program takes four maps: its stack, the signal stack, and a guard for each.
     lines.extend(limits.max_map_count.map(|limit| {
         line(
             "max_map_count",
             limit,
-            limit / 2,
-            "memory maps of one process, two for each thread",
+            limit / 4,
+            "memory maps of one process, four for each thread",
         )
         .improve_unless_ok("sudo sysctl -w vm.max_map_count=1000000")
     }));
