@@ -46,6 +46,10 @@ pub(crate) enum Began {
 
 /// Moves the bytes of the connections of one shard.
 pub(crate) trait Backend {
+    /// Whether all events of one wait became visible together: one reading of the clock, when the wait ends, is then the
+    /// right time of them all. Where events are fetched one by one (a read is a system call), each has its own time.
+    const EVENTS_COME_TOGETHER: bool;
+
     /// Begins to connect.
     fn connect(
         &mut self,

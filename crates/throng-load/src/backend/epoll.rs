@@ -146,6 +146,8 @@ impl EpollBackend {
 }
 
 impl super::Backend for EpollBackend {
+    const EVENTS_COME_TOGETHER: bool = false;
+
     fn connect(
         &mut self,
         slot: u32,

@@ -149,6 +149,8 @@ fn is_out_of_buffers(error: &io::Error) -> bool {
 }
 
 impl super::Backend for UringBackend {
+    const EVENTS_COME_TOGETHER: bool = true;
+
     fn connect(
         &mut self,
         slot: u32,

@@ -1,7 +1,8 @@
 //! The exchange: the one loop that joins back end, protocol, pacing and stop condition.
 //!
 //! A turn: look at the clock, send what is due, wait, and for each event that came read replies, record them and send what
-//! follows. The clock is read once per reply: the end of one latency is the start of the next message's.
+//! follows. The clock is read once per reply, or once for all that came together: the end of one latency is the start of the
+//! next message's.
 
 use throng_record::{ErrorKind, ExchangeSpec};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
@@ -69,6 +70,8 @@ struct Exchange<'a, B, P> {
     running: Window,
     at_drain: Option<Window>,
     announced: ShardStage,
+    /// The end of the last wait, where the events of a wait have one time.
+    woken_at_ns: u64,
     next_overdue_look_ns: u64,
     open: u32,
     paced_by_clock: bool,
@@ -110,6 +113,7 @@ pub(super) fn run<B: Backend, P: Pacing>(
         running: Window::default(),
         at_drain: None,
         announced: ShardStage::Warmup,
+        woken_at_ns: 0,
         next_overdue_look_ns: started_at_ns + OVERDUE_LOOK_NS,
     };
     exchange
@@ -135,6 +139,11 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
                 .backend
                 .wait(timeout_ns)
                 .map_err(|error| self.shard.fault("wait for replies", error))?;
+            self.woken_at_ns = if B::EVENTS_COME_TOGETHER {
+                monotonic_ns()
+            } else {
+                0
+            };
             while let Some(event) = self.shard.backend.next_event() {
                 self.on_event(event);
             }
@@ -214,7 +223,11 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     #[inline]
     fn on_received(&mut self, slot: u32, length: usize) {
         self.received_bytes += length as u64;
-        let now_ns = monotonic_ns();
+        let now_ns = if B::EVENTS_COME_TOGETHER {
+            self.woken_at_ns
+        } else {
+            monotonic_ns()
+        };
         let index = self.shard.index(slot);
         let mut position = 0;
         while position < length {
