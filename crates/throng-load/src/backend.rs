@@ -62,8 +62,9 @@ pub(crate) trait Backend {
     /// Sends a range of the shared messages, whole and after all that was sent before; a failure comes as an event or here.
     fn send(&mut self, slot: u32, message: Range<usize>) -> io::Result<()>;
 
-    /// Waits for events, at most `timeout_ns` (0: only looks).
-    fn wait(&mut self, timeout_ns: u64) -> io::Result<()>;
+    /// Waits for events, until `until_ns` at the latest; only looks where that is not after `now_ns`. It may end earlier
+    /// without any event.
+    fn wait(&mut self, now_ns: u64, until_ns: u64) -> io::Result<()>;
 
     /// The next event that is there.
     fn next_event(&mut self) -> Option<Event>;

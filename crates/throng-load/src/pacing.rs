@@ -44,14 +44,9 @@ pub(crate) trait Pacing {
     /// What the clock alone makes due; open loop only.
     fn due(&mut self, _now_ns: u64, _sends: &mut Vec<Send>) {}
 
-    /// When the clock will make something due next, where it will.
-    fn next_due_ns(&self) -> Option<u64> {
+    /// Until when the loop may sleep, where nothing happens, without missing a due time; in the past where it must not.
+    fn sleep_until_ns(&self, _now_ns: u64) -> Option<u64> {
         None
-    }
-
-    /// How much of the wait for a due time is spun through.
-    fn spin_ns(&self) -> u64 {
-        0
     }
 
     /// Messages that were due before `until_ns` and have not been sent, and those that had to wait for a connection.

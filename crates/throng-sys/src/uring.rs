@@ -46,6 +46,8 @@ pub enum Kind {
     Poll,
     /// A cancellation ended; nothing to do.
     Cancel,
+    /// An alarm's time has come.
+    Alarm,
 }
 
 /// One completed operation.
@@ -130,6 +132,8 @@ pub struct Ring {
     buffers: BufferPool,
     shared: Arc<[u8]>,
     in_flight: InFlight,
+    /// Read by the kernel when an alarm is submitted.
+    alarm_time: Box<types::Timespec>,
 }
 
 impl std::fmt::Debug for Ring {
@@ -169,6 +173,7 @@ impl Ring {
             buffers,
             shared,
             in_flight: InFlight::default(),
+            alarm_time: Box::default(),
         })
     }
 
@@ -248,6 +253,23 @@ impl Ring {
         )
     }
 
+    /// Completes once at that time of the monotonic clock. Unlike a time-out of the wait, which is armed and disarmed by every
+    /// wait, an alarm stays armed across waits: on a virtual machine each arming leaves the guest. At most one may be
+    /// queued between two submissions.
+    ///
+    /// # Errors
+    /// As [`Ring::accept`].
+    pub fn alarm(&mut self, at_ns: u64, token: u64) -> io::Result<()> {
+        let at = timespec(at_ns);
+        *self.alarm_time = types::Timespec::new()
+            .sec(at.tv_sec.cast_unsigned())
+            .nsec(at.tv_nsec.cast_unsigned() as u32);
+        let operation = opcode::Timeout::new(&raw const *self.alarm_time)
+            .flags(types::TimeoutFlags::ABS)
+            .build();
+        self.push(operation, Kind::Alarm, token)
+    }
+
     /// Cancels the operation of that kind and token; its completion then comes with ECANCELED.
     ///
     /// # Errors
@@ -281,11 +303,7 @@ impl Ring {
     pub fn submit_and_wait(&mut self, want: usize, timeout_ns: Option<u64>) -> io::Result<()> {
         match timeout_ns {
             None => ignore_interrupts(self.ring.submit_and_wait(want)),
-            Some(0) => ignore_interrupts(
-                self.ring
-                    .submit_and_wait(0)
-                    .and_then(|_| self.run_deferred()),
-            ),
+            Some(0) => ignore_interrupts(self.submit_and_look()),
             Some(timeout_ns) => {
                 let timeout = timespec(timeout_ns);
                 let timeout = types::Timespec::new()
@@ -297,14 +315,16 @@ impl Ring {
         }
     }
 
-    /// Lets the kernel post what is complete: with deferred task work that happens only in a call that asks for events.
-    fn run_deferred(&self) -> io::Result<usize> {
+    /// Submits, and lets the kernel post what is complete: with deferred task work that happens only in a call that asks
+    /// for events, which the crate makes only where it also waits for some.
+    fn submit_and_look(&mut self) -> io::Result<usize> {
         const GET_EVENTS: u32 = 1;
-        // SAFETY: nothing is submitted and no argument is passed.
+        let queued = self.ring.submission().len() as u32;
+        // SAFETY: that many entries are in the queue, each valid as said in `push`; no argument is passed.
         unsafe {
             self.ring
                 .submitter()
-                .enter::<libc::sigset_t>(0, 0, GET_EVENTS, None)
+                .enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None)
         }
     }
 
@@ -363,7 +383,8 @@ fn kind_of(user_data: u64) -> Kind {
         2 => Kind::SendShared,
         3 => Kind::SendOwned,
         4 => Kind::Poll,
-        _ => Kind::Cancel,
+        5 => Kind::Cancel,
+        _ => Kind::Alarm,
     }
 }
 

@@ -21,10 +21,10 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
                     .replies_per_second)
             }
         };
-        let measured: [Measured<'_>; 3] = [
+        let measured: [Measured<'_>; 4] = [
             (
                 "epoll floor, no recording",
-                Box::new(|| floor_client(bench, &server.address)),
+                Box::new(|| floor_client(bench, "floor-epoll-client", &server.address)),
             ),
             (
                 "epoll back end",
@@ -33,6 +33,11 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
             (
                 "io_uring back end",
                 Box::new(|| at_full_speed(Backend::IoUring)(&server)),
+            ),
+            // Not a bound: it shows what io_uring has to give here.
+            (
+                "bare io_uring loop, no recording",
+                Box::new(|| floor_client(bench, "floor-uring-client", &server.address)),
             ),
         ];
         compare(

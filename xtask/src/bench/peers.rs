@@ -81,15 +81,15 @@ fn pinned(command: &mut Command, cpu: u32) -> Result<Child> {
     Ok(child?)
 }
 
-/// Replies per second of the minimal client.
-pub(super) fn floor_client(bench: &Bench, address: &str) -> Result<f64> {
+/// Replies per second of a minimal client.
+pub(super) fn floor_client(bench: &Bench, name: &str, address: &str) -> Result<f64> {
     let arguments = [
         CONNECTIONS.into(),
         u64::from(SIZE_BYTES),
         bench.seconds,
         u64::from(GENERATOR_CPU),
     ];
-    let output = Command::new(release("examples").join("floor-epoll-client"))
+    let output = Command::new(release("examples").join(name))
         .arg(address)
         .args(arguments.map(|argument| argument.to_string()))
         .stderr(Stdio::inherit())

@@ -202,9 +202,9 @@ impl super::Backend for EpollBackend {
     }
 
     #[inline]
-    fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
+    fn wait(&mut self, now_ns: u64, until_ns: u64) -> io::Result<()> {
         self.position = 0;
-        self.epoll.wait(Some(timeout_ns))?;
+        self.epoll.wait(Some(until_ns.saturating_sub(now_ns)))?;
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use throng_sys::address::Address;
 use throng_sys::poll::WRITABLE;
 use throng_sys::socket::{self, Connecting};
 use throng_sys::uring::buffers::BufferId;
-use throng_sys::uring::{Completion, Kind, Ring, RingOptions};
+use throng_sys::uring::{Completion, Kind, Ring, RingOptions, TOKEN_MAX};
 
 use super::{Began, Event, What};
 
@@ -24,6 +24,10 @@ const BUFFER_BYTES_MAX: usize = 64 << 10;
 const POOL_BYTES: usize = 4 << 20;
 const BUFFERS_MAX: usize = 1024;
 
+/// Longer waits are bounded by an alarm that stays armed over many waits, shorter ones by a time-out of their own, which is
+/// cheaper where it is likely to be what ends the wait.
+const ALARM_FROM_NS: u64 = 1_000_000;
+
 /// The completion back end.
 pub(crate) struct UringBackend {
     ring: Ring,
@@ -32,6 +36,9 @@ pub(crate) struct UringBackend {
     /// need not be seen.
     silent_sends: bool,
     received: Option<(BufferId, usize)>,
+    /// When the armed alarm ends a wait; the end of time where none is known to be armed. A later one that is still armed is
+    /// forgotten, and ends some wait early.
+    alarm_at_ns: u64,
 }
 
 #[derive(Default)]
@@ -71,6 +78,7 @@ impl UringBackend {
             slots: (0..slots).map(|_| Slot::default()).collect(),
             silent_sends,
             received: None,
+            alarm_at_ns: u64::MAX,
         })
     }
 
@@ -196,8 +204,19 @@ impl super::Backend for UringBackend {
     }
 
     #[inline]
-    fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
-        self.ring.submit_and_wait(1, Some(timeout_ns))
+    fn wait(&mut self, now_ns: u64, until_ns: u64) -> io::Result<()> {
+        if until_ns <= now_ns {
+            return self.ring.submit_and_wait(0, Some(0));
+        }
+        let wait_ns = until_ns - now_ns;
+        if wait_ns < ALARM_FROM_NS {
+            return self.ring.submit_and_wait(1, Some(wait_ns));
+        }
+        if until_ns < self.alarm_at_ns {
+            self.ring.alarm(until_ns, until_ns & TOKEN_MAX)?;
+            self.alarm_at_ns = until_ns;
+        }
+        self.ring.submit_and_wait(1, None)
     }
 
     #[inline]
@@ -210,6 +229,12 @@ impl super::Backend for UringBackend {
                 Kind::Receive => self.on_receive(slot, completion),
                 Kind::SendShared => self.on_sent(slot, &completion),
                 Kind::Poll => self.on_connect_end(slot),
+                Kind::Alarm => {
+                    if completion.token == self.alarm_at_ns & TOKEN_MAX {
+                        self.alarm_at_ns = u64::MAX;
+                    }
+                    None
+                }
                 Kind::Accept | Kind::SendOwned | Kind::Cancel => None,
             };
             if let Some(what) = what {

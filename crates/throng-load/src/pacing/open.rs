@@ -17,6 +17,9 @@ use super::{Backlog, Pacing, Send};
 
 /// Up to so long before a due time the loop looks for events without sleeping. Longer than a sleep's usual error.
 const SPIN_NS: u64 = 100_000;
+/// Without spinning, no sleep is shorter: falling asleep and waking up take about as long, and to give the core back is the
+/// point. What becomes due meanwhile is sent together, or with the next reply.
+const SLEEP_MIN_NS: u64 = 20_000;
 
 /// A schedule, and the connections that are free.
 pub(crate) struct Open {
@@ -146,12 +149,14 @@ impl Pacing for Open {
 
     /// `None` while a message is waiting for a connection: only a reply can send it.
     #[inline]
-    fn next_due_ns(&self) -> Option<u64> {
-        (!self.is_waiting).then(|| self.next_at_ns())
-    }
-
-    fn spin_ns(&self) -> u64 {
-        if self.spin { SPIN_NS } else { 0 }
+    fn sleep_until_ns(&self, now_ns: u64) -> Option<u64> {
+        let due_ns = self.next_at_ns();
+        let until_ns = if self.spin {
+            due_ns.saturating_sub(SPIN_NS)
+        } else {
+            due_ns.max(now_ns + SLEEP_MIN_NS)
+        };
+        (!self.is_waiting).then_some(until_ns)
     }
 
     fn backlog(&self, until_ns: u64) -> Backlog {
@@ -229,7 +234,7 @@ mod tests {
         sends.clear();
         pacing.due(4_500_000, &mut sends);
         assert!(sends.is_empty(), "the only connection is busy");
-        assert_eq!(pacing.next_due_ns(), None);
+        assert_eq!(pacing.sleep_until_ns(4_500_000), None);
         pacing.replied(0, 5_000_000, &mut sends);
         assert_eq!(
             sends,

@@ -1,7 +1,7 @@
 //! The close phase: our half-close, then the end of the peer's output. What comes in between was asked for by nobody.
 
 use throng_record::{ClosePhase, ErrorKind};
-use throng_sys::clock::{MILLISECOND_NS, SECOND_NS, monotonic_ns};
+use throng_sys::clock::{SECOND_NS, monotonic_ns};
 
 use super::{Shard, errors};
 use crate::backend::{Backend, What};
@@ -10,8 +10,6 @@ use crate::error::LoadError;
 
 /// How long the peers have, all together, to end their output.
 const TIMEOUT_NS: u64 = 2 * SECOND_NS;
-/// How long the loop sleeps at most before it looks at the clock.
-const LOOK_NS: u64 = 100 * MILLISECOND_NS;
 /// Peers that end their output are waited for in batches, so that their closing does not flood either side.
 const AT_ONCE: usize = 1024;
 
@@ -55,10 +53,14 @@ impl<B: Backend> Closing<'_, B> {
 
     fn await_ends(&mut self) -> Result<(), LoadError> {
         let deadline_ns = monotonic_ns() + TIMEOUT_NS;
-        while self.half_closed > 0 && monotonic_ns() < deadline_ns {
+        loop {
+            let now_ns = monotonic_ns();
+            if self.half_closed == 0 || now_ns >= deadline_ns {
+                break;
+            }
             self.shard
                 .backend
-                .wait(LOOK_NS)
+                .wait(now_ns, deadline_ns)
                 .map_err(|error| self.shard.fault("wait for the peers' ends", error))?;
             while let Some(event) = self.shard.backend.next_event() {
                 let state = self.shard.connections[event.slot as usize].state;

@@ -104,14 +104,15 @@ impl<B: Backend> Connects<'_, B> {
         if self.under_way == 0 {
             return Ok(());
         }
-        let timeout_ns = if self.waiting_for_queue.is_empty() {
+        let now_ns = monotonic_ns();
+        let pause_ns = if self.waiting_for_queue.is_empty() {
             LOOK_NS
         } else {
             QUEUE_FULL_PAUSE_NS
         };
         self.shard
             .backend
-            .wait(timeout_ns)
+            .wait(now_ns, now_ns + pause_ns)
             .map_err(|error| self.shard.fault("wait for connects", error))?;
         while let Some(event) = self.shard.backend.next_event() {
             let connecting = self.shard.connections[event.slot as usize].state == State::Connecting;

@@ -134,10 +134,10 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             }
             self.pacing.due(now_ns, &mut self.sends);
             self.send_all(now_ns);
-            let timeout_ns = self.timeout_ns(now_ns);
+            let until_ns = self.wait_until_ns(now_ns);
             self.shard
                 .backend
-                .wait(timeout_ns)
+                .wait(now_ns, until_ns)
                 .map_err(|error| self.shard.fault("wait for replies", error))?;
             self.woken_at_ns = if B::EVENTS_COME_TOGETHER {
                 monotonic_ns()
@@ -187,23 +187,19 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.open == 0 || draining && (self.progress.outstanding() == 0 || given_up)
     }
 
-    /// Until the next thing that only the clock brings; a due time is approached sleeping, then spinning.
+    /// The next thing that only the clock brings; a due time is approached sleeping, then spinning.
     #[inline]
-    fn timeout_ns(&self, now_ns: u64) -> u64 {
-        let mut timeout_ns = LOOK_NS;
+    fn wait_until_ns(&self, now_ns: u64) -> u64 {
+        let mut until_ns = now_ns + LOOK_NS;
         if let Some(change_ns) = self.stages.next_change_ns() {
-            timeout_ns = timeout_ns.min(change_ns.saturating_sub(now_ns));
+            until_ns = until_ns.min(change_ns);
         }
         if self.stages.now() != ShardStage::Draining
-            && let Some(due_ns) = self.pacing.next_due_ns()
+            && let Some(sleep_until_ns) = self.pacing.sleep_until_ns(now_ns)
         {
-            timeout_ns = timeout_ns.min(
-                due_ns
-                    .saturating_sub(now_ns)
-                    .saturating_sub(self.pacing.spin_ns()),
-            );
+            until_ns = until_ns.min(sleep_until_ns);
         }
-        timeout_ns
+        until_ns
     }
 
     #[inline]

@@ -140,7 +140,7 @@ impl<S: Session> Server<S> {
                 self.cancelled(completion.token);
                 Ok(())
             }
-            Kind::SendShared => Ok(()),
+            Kind::SendShared | Kind::Alarm => Ok(()),
         }
     }
 

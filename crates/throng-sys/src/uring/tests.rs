@@ -120,3 +120,23 @@ fn an_accepted_descriptor_is_taken_once() {
     completion.accepted().expect("a descriptor");
     assert!(completion.accepted().is_err());
 }
+
+#[test]
+fn an_alarm_outlives_the_wait_that_something_else_ended() {
+    use crate::clock::monotonic_ns;
+    let (mut near, far) = UnixStream::pair().expect("a pair");
+    let mut ring = ring(b"");
+    ring.receive(&far, 1).expect("queued");
+    let at_ns = monotonic_ns() + 30_000_000;
+    ring.alarm(at_ns, 9).expect("queued");
+    near.write_all(b"x").expect("written");
+    ring.submit_and_wait(1, None).expect("waited");
+    assert_eq!(
+        ring.next_completion().expect("the byte").kind,
+        Kind::Receive
+    );
+    ring.submit_and_wait(1, None).expect("waited");
+    let alarm = ring.next_completion().expect("the alarm");
+    assert_eq!((alarm.kind, alarm.token), (Kind::Alarm, 9));
+    assert!(monotonic_ns() >= at_ns);
+}
