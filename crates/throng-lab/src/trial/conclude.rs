@@ -6,7 +6,7 @@ use throng_record::{
 
 use crate::checks::{self, Evidence};
 use crate::launcher::Ending;
-use crate::limit::{Busy, limit};
+use crate::limit::{Busy, SERVER_BUSY, limit};
 use crate::observer::Observations;
 
 /// Puts everything together; whether the failure, if it is one, will repeat itself.
@@ -63,10 +63,21 @@ pub(super) fn conclude(
     is_unreachable && target.kind == TargetKind::Running
 }
 
+/// A server that used so much of one core, and not more, had one thread at its limit.
+const ONE_CORE: std::ops::RangeInclusive<f64> = SERVER_BUSY..=1.05;
+
 /// CPU time ÷ (window × cores that this side can use at once); `None` without a window.
+///
+/// Threads alone do not tell what a server can use at once: many have one thread that serves and some that idle (Redis,
+/// Node.js, anything under a global lock). One core's worth of CPU time, and no more, is their signature.
 fn busy(side: &SideRecord, at_once: u32) -> Option<f64> {
     let cores = (side.cpus.len() as u32).min(at_once.max(1)).max(1);
-    (side.window_ns > 0).then(|| side.cpu_ns as f64 / (side.window_ns as f64 * f64::from(cores)))
+    let used_cores = (side.window_ns > 0).then(|| side.cpu_ns as f64 / side.window_ns as f64)?;
+    Some(if ONE_CORE.contains(&used_cores) {
+        used_cores.min(1.0)
+    } else {
+        used_cores / f64::from(cores)
+    })
 }
 
 fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
@@ -87,5 +98,34 @@ fn blame_server(outcome: &mut Outcome, ending: Option<&Ending>) {
             ending.how,
             ending.tail_in_words()
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(cpus: u32, used_cores: f64) -> SideRecord {
+        SideRecord {
+            cpus: (0..cpus).collect(),
+            window_ns: 1_000_000_000,
+            cpu_ns: (used_cores * 1e9) as u64,
+            ..SideRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_side_is_busy_by_the_cores_that_it_can_use() {
+        assert_eq!(busy(&side(1, 0.5), 1), Some(0.5));
+        assert_eq!(busy(&side(4, 2.0), 4), Some(0.5));
+        assert_eq!(busy(&side(4, 0.5), 1), Some(0.5), "one thread, one core");
+        assert_eq!(busy(&SideRecord::default(), 1), None);
+    }
+
+    #[test]
+    fn one_cores_worth_is_one_thread_at_its_limit_whatever_idles_beside_it() {
+        assert_eq!(busy(&side(2, 0.97), 5), Some(0.97));
+        assert_eq!(busy(&side(2, 1.02), 5), Some(1.0));
+        assert_eq!(busy(&side(2, 1.2), 5), Some(0.6));
     }
 }
