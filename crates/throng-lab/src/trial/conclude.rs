@@ -20,10 +20,7 @@ pub(super) fn conclude(
 ) -> bool {
     trial.outcome = outcome;
     let busy = Busy {
-        server: seen
-            .server
-            .as_ref()
-            .and_then(|side| busy(side, side.threads_max)),
+        server: seen.server.as_ref().and_then(server_busy),
         generator: seen
             .generator
             .as_ref()
@@ -63,21 +60,26 @@ pub(super) fn conclude(
     is_unreachable && target.kind == TargetKind::Running
 }
 
-/// A server that used so much of one core, and not more, had one thread at its limit.
-const ONE_CORE: std::ops::RangeInclusive<f64> = SERVER_BUSY..=1.05;
-
 /// CPU time ÷ (window × cores that this side can use at once); `None` without a window.
-///
-/// Threads alone do not tell what a server can use at once: many have one thread that serves and some that idle (Redis,
-/// Node.js, anything under a global lock). One core's worth of CPU time, and no more, is their signature.
 fn busy(side: &SideRecord, at_once: u32) -> Option<f64> {
     let cores = (side.cpus.len() as u32).min(at_once.max(1)).max(1);
-    let used_cores = (side.window_ns > 0).then(|| side.cpu_ns as f64 / side.window_ns as f64)?;
-    Some(if ONE_CORE.contains(&used_cores) {
-        used_cores.min(1.0)
+    Some(cores_used(side)? / f64::from(cores))
+}
+
+/// The same for a server, of which it is not known how many threads serve: many have one that does and some that idle (Redis,
+/// Node.js, anything under a global lock). One core's worth of CPU time, and no more, is their signature.
+fn server_busy(side: &SideRecord) -> Option<f64> {
+    const ONE_CORE: std::ops::RangeInclusive<f64> = SERVER_BUSY..=1.05;
+    let used = cores_used(side)?;
+    if ONE_CORE.contains(&used) {
+        Some(used.min(1.0))
     } else {
-        used_cores / f64::from(cores)
-    })
+        busy(side, side.threads_max)
+    }
+}
+
+fn cores_used(side: &SideRecord) -> Option<f64> {
+    (side.window_ns > 0).then(|| side.cpu_ns as f64 / side.window_ns as f64)
 }
 
 fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
@@ -124,8 +126,15 @@ mod tests {
 
     #[test]
     fn one_cores_worth_is_one_thread_at_its_limit_whatever_idles_beside_it() {
-        assert_eq!(busy(&side(2, 0.97), 5), Some(0.97));
-        assert_eq!(busy(&side(2, 1.02), 5), Some(1.0));
-        assert_eq!(busy(&side(2, 1.2), 5), Some(0.6));
+        let server_busy = |side: SideRecord| {
+            server_busy(&SideRecord {
+                threads_max: 5,
+                ..side
+            })
+        };
+        assert_eq!(server_busy(side(2, 0.97)), Some(0.97));
+        assert_eq!(server_busy(side(2, 1.02)), Some(1.0));
+        assert_eq!(server_busy(side(2, 1.2)), Some(0.6));
+        assert_eq!(server_busy(side(2, 0.5)), Some(0.25));
     }
 }
