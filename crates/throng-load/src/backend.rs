@@ -10,8 +10,10 @@ pub(crate) mod io_uring;
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 
 use throng_sys::address::Address;
+use throng_sys::socket::{self, Connecting};
 
 /// What happened to one connection.
 #[derive(Debug)]
@@ -42,6 +44,20 @@ pub(crate) enum Began {
     UnderWay,
     /// A Unix listener's queue is full, and no event will tell when it is not: try again.
     QueueFull,
+}
+
+/// Begins a connect; both back ends do it by the same system calls, and differ in how they learn of its end. No socket where
+/// the queue is full.
+fn begin(
+    address: &Address,
+    source: Option<IpAddr>,
+    nodelay: bool,
+) -> io::Result<(Began, Option<OwnedFd>)> {
+    Ok(match socket::start_connect(address, source, nodelay)? {
+        Connecting::Done(socket) => (Began::Connected, Some(socket)),
+        Connecting::UnderWay(socket) => (Began::UnderWay, Some(socket)),
+        Connecting::QueueFull => (Began::QueueFull, None),
+    })
 }
 
 /// Moves the bytes of the connections of one shard.

@@ -30,45 +30,70 @@ pub enum LoadError {
     ShardLost(u32),
 }
 
+/// The operations whose failures have hints of their own.
+pub(crate) const MAKE_RING: &str = "make an io_uring";
+pub(crate) const PIN: &str = "be pinned to its CPU";
+
 impl LoadError {
     pub(crate) fn shard(shard: u32, operation: &'static str, source: io::Error) -> Self {
         Self::Shard {
             shard,
             operation,
-            hint: hint(&source),
+            hint: hint(operation, &source),
             source,
         }
     }
 }
 
-fn hint(error: &io::Error) -> &'static str {
-    match number_name(error) {
-        "EMFILE" | "ENFILE" => {
+/// What an error number means depends on what was tried: EINVAL and EPERM say one thing of a ring, another of a CPU.
+fn hint(operation: &str, error: &io::Error) -> &'static str {
+    // The numbers are those of every Linux architecture.
+    const EPERM: i32 = 1;
+    const EAGAIN: i32 = 11;
+    const ENOMEM: i32 = 12;
+    const EINVAL: i32 = 22;
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    const ENOSYS: i32 = 38;
+    match (operation, error.raw_os_error()) {
+        (_, Some(EMFILE | ENFILE)) => {
             "; the limit of open files is reached: raise it (`ulimit -n`) or use more `--shards`"
         }
-        "ENOSYS" | "EPERM" => {
-            "; io_uring is not allowed here (`sysctl kernel.io_uring_disabled`): use `--backend epoll`, see `throng doctor`"
-        }
-        "EINVAL" => {
-            "; the kernel is older than io_uring needs here (Linux 6.1): use `--backend epoll`"
-        }
-        "EAGAIN" | "ENOMEM" => {
+        (_, Some(EAGAIN | ENOMEM)) => {
             "; threads or memory are exhausted: use fewer `--shards`, see `throng doctor`"
         }
+        (MAKE_RING, Some(ENOSYS | EPERM)) => {
+            "; io_uring is not allowed here (`sysctl kernel.io_uring_disabled`): use `--backend epoll`, see `throng doctor`"
+        }
+        (MAKE_RING, Some(EINVAL)) => {
+            "; the kernel is older than io_uring needs here (Linux 6.1): use `--backend epoll`"
+        }
+        (PIN, Some(EINVAL | EPERM)) => "; name CPUs that this process may use, or `--cpus any`",
         _ => "",
     }
 }
 
-/// The few error numbers that have a hint; the numbers are those of every Linux architecture.
-fn number_name(error: &io::Error) -> &'static str {
-    match error.raw_os_error() {
-        Some(1) => "EPERM",
-        Some(11) => "EAGAIN",
-        Some(12) => "ENOMEM",
-        Some(22) => "EINVAL",
-        Some(23) => "ENFILE",
-        Some(24) => "EMFILE",
-        Some(38) => "ENOSYS",
-        _ => "",
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_fits_what_was_tried() {
+        let invalid = || io::Error::from_raw_os_error(22);
+        assert!(
+            LoadError::shard(0, MAKE_RING, invalid())
+                .to_string()
+                .contains("--backend epoll")
+        );
+        assert!(
+            LoadError::shard(0, PIN, invalid())
+                .to_string()
+                .contains("--cpus")
+        );
+        assert!(
+            !LoadError::shard(0, "wait for replies", invalid())
+                .to_string()
+                .contains("io_uring")
+        );
     }
 }

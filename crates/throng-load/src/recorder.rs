@@ -16,8 +16,6 @@ pub(crate) struct Recorder {
     pub(crate) scheduling_error: Histogram<u64>,
     pub(crate) errors: ErrorCounts,
     timeline: LiveTimeline,
-    /// Σ over measured replies.
-    pub(crate) latency_sum_ns: u128,
     /// Σ over measured messages of send − start: the part of the latency before the send.
     pub(crate) send_delay_sum_ns: u128,
 }
@@ -30,7 +28,6 @@ impl Recorder {
             scheduling_error: histogram::empty(),
             errors: ErrorCounts::default(),
             timeline: LiveTimeline::new(),
-            latency_sum_ns: 0,
             send_delay_sum_ns: 0,
         }
     }
@@ -38,7 +35,6 @@ impl Recorder {
     #[inline]
     pub(crate) fn measured(&mut self, latency_ns: u64, since_start_ns: u64) {
         self.latency.saturating_record(latency_ns);
-        self.latency_sum_ns += u128::from(latency_ns);
         self.timeline.add(since_start_ns, latency_ns);
     }
 

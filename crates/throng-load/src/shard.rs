@@ -21,7 +21,7 @@ use crate::backend::epoll::EpollBackend;
 use crate::backend::io_uring::UringBackend;
 use crate::connection::Connection;
 use crate::control::{Interrupt, Orders, Progress, ShardStage};
-use crate::error::LoadError;
+use crate::error::{LoadError, MAKE_RING, PIN};
 use crate::messages::Messages;
 use crate::pacing::{Closed, Lockstep, Open};
 use crate::protocol::Replies;
@@ -93,7 +93,7 @@ pub(crate) fn run(assignment: Assignment, phases: &Receiver<Phase>, answers: Ans
             BackendName::IoUring => {
                 let (size, silent) = (assignment.reply_bytes, assignment.strictly_alternating);
                 let backend = UringBackend::new(slots, shared, size, silent)
-                    .map_err(|error| failed("make an io_uring", error))?;
+                    .map_err(|error| failed(MAKE_RING, error))?;
                 Shard::new(assignment, backend, answers).serve(phases)
             }
         }
@@ -112,8 +112,7 @@ fn prepare_thread(assignment: &Assignment) -> Result<(), LoadError> {
     let cpus = &assignment.spec.cpus;
     if !cpus.is_empty() {
         let own = cpus[assignment.shard as usize % cpus.len()];
-        affinity::set_current_thread(&[own])
-            .map_err(|error| failed("be pinned to its CPU", error))?;
+        affinity::set_current_thread(&[own]).map_err(|error| failed(PIN, error))?;
     }
     clock::drop_timer_slack().map_err(|error| failed("drop its timer slack", error))
 }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use throng_sys::address::Address;
 use throng_sys::epoll::{self, Epoll, Interest};
-use throng_sys::socket::{self, Connecting};
+use throng_sys::socket;
 
-use super::{Began, Event, What};
+use super::{Began, Event, What, begin};
 
 /// Events per wait.
 const BATCH: usize = 256;
@@ -155,10 +155,8 @@ impl super::Backend for EpollBackend {
         source: Option<IpAddr>,
         nodelay: bool,
     ) -> io::Result<Began> {
-        let (socket, began) = match socket::start_connect(address, source, nodelay)? {
-            Connecting::Done(socket) => (socket, Began::Connected),
-            Connecting::UnderWay(socket) => (socket, Began::UnderWay),
-            Connecting::QueueFull => return Ok(Began::QueueFull),
+        let (began, Some(socket)) = begin(address, source, nodelay)? else {
+            return Ok(Began::QueueFull);
         };
         self.epoll.add(
             &socket,

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use throng_sys::address::Address;
 use throng_sys::poll::WRITABLE;
-use throng_sys::socket::{self, Connecting};
+use throng_sys::socket;
 use throng_sys::uring::buffers::BufferId;
 use throng_sys::uring::{Completion, Kind, Ring, RingOptions, TOKEN_MAX};
 
-use super::{Began, Event, What};
+use super::{Began, Event, What, begin};
 
 const SUBMISSION_ENTRIES: u32 = 1024;
 const COMPLETION_ENTRIES: u32 = 8192;
@@ -166,10 +166,8 @@ impl super::Backend for UringBackend {
         source: Option<IpAddr>,
         nodelay: bool,
     ) -> io::Result<Began> {
-        let (socket, began) = match socket::start_connect(address, source, nodelay)? {
-            Connecting::Done(socket) => (socket, Began::Connected),
-            Connecting::UnderWay(socket) => (socket, Began::UnderWay),
-            Connecting::QueueFull => return Ok(Began::QueueFull),
+        let (began, Some(socket)) = begin(address, source, nodelay)? else {
+            return Ok(Began::QueueFull);
         };
         match began {
             Began::Connected => self.ring.receive(&socket, u64::from(slot))?,

@@ -178,10 +178,7 @@ fn steady(shards: &[ShardExchange], connections: u32, outstanding: u32) -> Stead
 
 /// Throughput × mean time from send to reply: the latency without what came before the send.
 fn outstanding_by_law(shards: &[ShardExchange], replies_per_second: f64) -> f64 {
-    let latency_sum_ns: u128 = shards
-        .iter()
-        .map(|shard| shard.recorder.latency_sum_ns)
-        .sum();
+    let latency_sum_ns: u128 = shards.iter().map(|shard| shard.latency_sum_ns).sum();
     let delay_sum_ns: u128 = shards
         .iter()
         .map(|shard| shard.recorder.send_delay_sum_ns)

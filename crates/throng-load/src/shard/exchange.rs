@@ -38,6 +38,8 @@ pub(crate) struct ShardExchange {
     /// When the last message was sent, or sending was over.
     pub(crate) draining_since_ns: u64,
     pub(crate) last_reply_at_ns: u64,
+    /// Σ latency of all measured replies.
+    pub(crate) latency_sum_ns: u128,
     /// The state when sending was over.
     pub(crate) window: Window,
     pub(crate) backlog: Backlog,
@@ -422,6 +424,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             measuring_since_ns: self.stages.measuring_since_ns,
             draining_since_ns: self.stages.draining_since_ns,
             last_reply_at_ns: self.last_reply_at_ns,
+            latency_sum_ns: self.running.latency_sum_ns,
             window: self.at_drain.unwrap_or(self.running),
             backlog: self.pacing.backlog(self.stages.draining_since_ns),
             recorder: self.recorder,
