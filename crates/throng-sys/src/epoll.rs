@@ -24,6 +24,10 @@ pub struct Epoll {
     events: Vec<epoll::Event>,
 }
 
+// SAFETY: the events hold numbers only. They are written by the kernel during a wait, from data made by `new_u64`, and their
+// type is not `Send` for the sake of those who store a pointer in the same place, which nothing here does or reads.
+unsafe impl Send for Epoll {}
+
 impl Epoll {
     /// An empty set; up to `batch` events are taken per wait.
     ///

@@ -1,6 +1,6 @@
 //! Safe wrappers over the Linux interfaces that throng measures with.
 //!
-//! Two halves. *Moving bytes*: addresses, sockets, the multiplexers (epoll, poll, `io_uring`), signals and
+//! Two halves. *Moving bytes*: addresses, sockets, the multiplexers (epoll, poll, select, `io_uring`), signals and
 //! clocks, used by the load generator and by the servers, which share these wrappers but no event loop.
 //! *Observing*: `/proc`, `sock_diag`, `TCP_INFO`, kernel counters, limits, used by the lab.
 //!
@@ -14,6 +14,7 @@
 pub mod address;
 pub mod affinity;
 pub mod capability_probe;
+pub mod children;
 pub mod clock;
 pub mod descriptor_table;
 pub mod epoll;
@@ -24,6 +25,9 @@ pub mod machine;
 pub mod poll;
 pub mod process;
 pub mod process_tree;
+pub mod select;
+pub mod shared_counters;
+pub mod shared_port;
 pub mod signal;
 pub mod sock_diag;
 pub mod socket;

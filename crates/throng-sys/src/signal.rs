@@ -22,21 +22,7 @@ impl Termination {
     /// # Errors
     /// As `signalfd(2)`.
     pub fn take_over() -> io::Result<Self> {
-        let set = termination_set();
-        // SAFETY: `set` was initialised by sigemptyset; a null old set is allowed.
-        let blocked =
-            unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
-        if blocked != 0 {
-            return Err(io::Error::from_raw_os_error(blocked));
-        }
-        // SAFETY: `set` is initialised, -1 asks for a new descriptor.
-        let fd =
-            unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the kernel has just returned this descriptor to us alone.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let fd = take_over(&[libc::SIGTERM, libc::SIGINT])?;
         Ok(Self { fd })
     }
 
@@ -75,13 +61,102 @@ impl AsFd for Termination {
     }
 }
 
-fn termination_set() -> libc::sigset_t {
+/// SIGCHLD, blocked in this thread and readable instead. Where it is ignored, children would leave no status.
+pub(crate) fn take_over_ended_children() -> io::Result<OwnedFd> {
+    // SAFETY: SIG_DFL runs no code of ours.
+    if unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) } == libc::SIG_ERR {
+        return Err(io::Error::last_os_error());
+    }
+    take_over(&[libc::SIGCHLD])
+}
+
+/// Takes the signals that have come from a descriptor of [`take_over_ended_children`].
+pub(crate) fn take_all(fd: &OwnedFd) -> io::Result<()> {
+    let mut information = [0_u8; size_of::<libc::signalfd_siginfo>()];
+    loop {
+        match rustix::io::read(fd, &mut information) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn take_over(signals: &[libc::c_int]) -> io::Result<OwnedFd> {
+    let set = set_of(signals);
+    change_mask(libc::SIG_BLOCK, &set)?;
+    // SAFETY: `set` is initialised, -1 asks for a new descriptor.
+    let fd = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just returned this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Signals that this thread does not take until this is dropped.
+pub(crate) struct Held {
+    before: libc::sigset_t,
+}
+
+impl Held {
+    pub(crate) fn new(signals: &[libc::c_int]) -> io::Result<Self> {
+        let before = change_mask(libc::SIG_BLOCK, &set_of(signals))?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // It fails only for an unknown way of changing the mask.
+        let _ = change_mask(libc::SIG_SETMASK, &self.before);
+    }
+}
+
+/// Lets this thread take the signals.
+pub(crate) fn unblock(signals: &[libc::c_int]) -> io::Result<()> {
+    change_mask(libc::SIG_UNBLOCK, &set_of(signals)).map(drop)
+}
+
+/// Has `handler` run at a signal. Calls that it interrupts are restarted.
+///
+/// # Safety
+/// `handler` must keep to async-signal-safe calls (`signal-safety(7)`).
+pub(crate) unsafe fn handle(
+    signal: libc::c_int,
+    handler: extern "C" fn(libc::c_int),
+) -> io::Result<()> {
+    let action = libc::sigaction {
+        sa_sigaction: handler as libc::sighandler_t,
+        sa_mask: set_of(&[]),
+        sa_flags: libc::SA_RESTART,
+        sa_restorer: None,
+    };
+    // SAFETY: `action` is whole, its handler takes what a handler without SA_SIGINFO is given; no old one is asked for.
+    match unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The mask as it was before.
+fn change_mask(how: libc::c_int, set: &libc::sigset_t) -> io::Result<libc::sigset_t> {
+    let mut before = set_of(&[]);
+    // SAFETY: both sets are initialised, and live during the call.
+    match unsafe { libc::pthread_sigmask(how, set, &raw mut before) } {
+        0 => Ok(before),
+        number => Err(io::Error::from_raw_os_error(number)),
+    }
+}
+
+fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: sigemptyset initialises the set that sigaddset then changes; both signal numbers are valid.
+    // SAFETY: sigemptyset initialises the set that sigaddset then changes; a number that is no signal changes nothing.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGINT);
+        for &signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
         set.assume_init()
     }
 }

@@ -48,18 +48,17 @@ pub enum ListenError {
 /// # Errors
 /// [`ListenError`], which names the address and the next step.
 pub fn listen(address: &Address, backlog: u32) -> Result<(OwnedFd, Address), ListenError> {
-    try_listen(address, backlog).map_err(|source| match (source.kind(), address) {
-        (io::ErrorKind::AddrInUse, Address::Unix(_)) => ListenError::PathExists {
-            address: address.clone(),
-        },
-        (io::ErrorKind::AddrInUse, Address::Tcp(_)) => ListenError::InUse {
-            address: address.clone(),
-        },
-        _ => ListenError::Other {
-            address: address.clone(),
-            source,
-        },
-    })
+    try_listen(address, backlog).map_err(|source| listen_error(address, source))
+}
+
+/// What the kernel's answer means for a listener.
+pub(crate) fn listen_error(address: &Address, source: io::Error) -> ListenError {
+    let address = address.clone();
+    match (source.kind(), &address) {
+        (io::ErrorKind::AddrInUse, Address::Unix(_)) => ListenError::PathExists { address },
+        (io::ErrorKind::AddrInUse, Address::Tcp(_)) => ListenError::InUse { address },
+        _ => ListenError::Other { address, source },
+    }
 }
 
 fn try_listen(address: &Address, backlog: u32) -> io::Result<(OwnedFd, Address)> {
@@ -76,7 +75,7 @@ fn try_listen(address: &Address, backlog: u32) -> io::Result<(OwnedFd, Address)>
     Ok((socket, bound))
 }
 
-fn stream_socket(address: &Address) -> io::Result<OwnedFd> {
+pub(crate) fn stream_socket(address: &Address) -> io::Result<OwnedFd> {
     let family = match address {
         Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
         Address::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,
@@ -91,7 +90,7 @@ fn stream_socket(address: &Address) -> io::Result<OwnedFd> {
     )?)
 }
 
-fn to_kernel(address: &Address) -> io::Result<SocketAddrAny> {
+pub(crate) fn to_kernel(address: &Address) -> io::Result<SocketAddrAny> {
     Ok(match address {
         Address::Tcp(address) => SocketAddrAny::from(*address),
         Address::Unix(path) => unix_address(path)?.into(),
@@ -136,6 +135,25 @@ pub fn accept(listener: impl AsFd) -> io::Result<OwnedFd> {
 /// As [`accept`].
 pub fn accept_blocking(listener: impl AsFd) -> io::Result<OwnedFd> {
     Ok(rustix::net::accept_with(listener, SocketFlags::CLOEXEC)?)
+}
+
+/// Makes accepting block where no connection waits, for every process and thread that has this socket.
+///
+/// # Errors
+/// As `ioctl(2)`.
+pub fn set_blocking(socket: impl AsFd) -> io::Result<()> {
+    Ok(rustix::io::ioctl_fionbio(socket, false)?)
+}
+
+/// Ends a listener for every process and thread that has it: whoever is blocked in accept gets EINVAL, at the latest when
+/// no connection waits any more, and nobody connects any more. (For a listener `shutdown(2)` is documented nowhere; see
+/// inet_shutdown in net/ipv4/af_inet.c and unix_shutdown in net/unix/af_unix.c. TCP drops those who wait, a Unix socket
+/// still hands them out.)
+///
+/// # Errors
+/// ENOTCONN where that has been done before.
+pub fn end_listening(listener: impl AsFd) -> io::Result<()> {
+    Ok(rustix::net::shutdown(listener, Shutdown::Read)?)
 }
 
 /// How far a non-blocking connect got at once.
@@ -325,6 +343,35 @@ mod tests {
             listen(&"127.0.0.1:0".parse().expect("an address"), 16).expect("listening");
         let error = listen(&bound, 16).expect_err("taken");
         assert!(matches!(error, ListenError::InUse { .. }), "{error}");
+    }
+
+    #[test]
+    fn ending_a_listener_wakes_every_blocked_accept() {
+        let path = std::env::temp_dir().join(format!("throng-wake-{}.sock", std::process::id()));
+        for address in [
+            "127.0.0.1:0".parse().expect("an address"),
+            Address::Unix(path.clone()),
+        ] {
+            let (listener, bound) = listen(&address, 16).expect("listening");
+            set_blocking(&listener).expect("set");
+            std::thread::scope(|scope| {
+                let blocked = [(); 3].map(|()| scope.spawn(|| accept_blocking(&listener)));
+                // Before it blocks or while it does: both must end.
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                end_listening(&listener).expect("ended");
+                for accept in blocked {
+                    let error = accept.join().expect("no panic").expect_err("ended");
+                    assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{address}");
+                }
+            });
+            let connected = match &bound {
+                Address::Tcp(address) => std::net::TcpStream::connect(address).map(drop),
+                Address::Unix(path) => std::os::unix::net::UnixStream::connect(path).map(drop),
+            };
+            let error = connected.expect_err("nobody listens");
+            assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+        }
+        std::fs::remove_file(path).expect("removed");
     }
 
     #[test]
