@@ -2,7 +2,7 @@
 //!
 //! Machines are shared and noisy, so no single figure counts: the two sides of a ratio alternate within a round, each on a
 //! core of its own, and the median of at least six rounds is shown with its interval. The floors are minimal loops
-//! (`crates/throng-sys/examples/floor-*`) that neither verify nor record nor handle anything that goes wrong.
+//! (`examples/floor-*` of `throng-sys` and `throng-servers`) that neither verify nor record nor handle anything that goes wrong.
 
 mod generator;
 mod memory;
@@ -79,6 +79,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     for what in [
         &["--package", "throng"][..],
         &["--package", "throng-sys", "--examples"],
+        &["--package", "throng-servers", "--examples"],
     ] {
         let status = Command::new(env!("CARGO"))
             .args(["build", "--release", "--quiet"])

@@ -20,9 +20,16 @@ pub(crate) struct Drain {
 impl Drain {
     /// Ends the input of the connections that are open.
     pub(crate) fn begin(connections: impl IntoIterator<Item = impl AsFd>) -> Self {
-        let until_ns = monotonic_ns() + LENGTH_NS;
+        let drain = Self::begin_without();
         connections.into_iter().for_each(end_input);
-        Self { until_ns }
+        drain
+    }
+
+    /// Where each connection's own task ends its input.
+    pub(crate) fn begin_without() -> Self {
+        Self {
+            until_ns: monotonic_ns() + LENGTH_NS,
+        }
     }
 
     /// What is left of it; 0 when it is time to leave.

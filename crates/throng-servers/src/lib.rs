@@ -9,15 +9,18 @@
 //! cannot flatter two sides. Nothing is printed and nothing parsed here; the binary does both.
 
 mod accept;
+mod declaration;
 mod drain;
 mod listener;
 mod model;
 mod models;
 mod note;
+mod opening;
 mod serve;
 mod workload;
 
-pub use model::{Model, UnknownModel};
+pub use model::{Family, Model, UnknownModel};
 pub use note::Note;
-pub use serve::{Options, ServeError, Served, serve, serve_until};
+pub use opening::Announcement;
+pub use serve::{ModelError, Options, ServeError, Served, serve};
 pub use workload::{UnknownWorkload, Workload};

@@ -1,9 +1,11 @@
 //! A listening socket, with the clean-up that belongs to it.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use throng_sys::address::Address;
+use throng_sys::shared_port;
 use throng_sys::socket::{self, ListenError};
 
 /// A listening socket. Dropped, it is closed, and the path that a Unix one was bound to is removed.
@@ -19,6 +21,20 @@ impl Listener {
         Ok(Self { socket, address })
     }
 
+    /// So many listeners on one TCP port, each with a queue of its own.
+    pub(crate) fn open_sharing(
+        address: &Address,
+        backlog: u32,
+        count: NonZeroUsize,
+    ) -> Result<Vec<Self>, ListenError> {
+        let (sockets, address) = shared_port::listen(address, backlog, count)?;
+        let own = |socket| Self {
+            socket,
+            address: address.clone(),
+        };
+        Ok(sockets.into_iter().map(own).collect())
+    }
+
     /// Where it listens, the port chosen by the kernel filled in.
     pub(crate) fn address(&self) -> &Address {
         &self.address
@@ -31,17 +47,29 @@ impl Listener {
         Ok(connection)
     }
 
-    /// A connection whose reads and writes block. The accept itself does not: `WouldBlock` where none waits.
+    /// A connection whose reads and writes block. The accept itself blocks only after [`Self::let_accept_block`]; before,
+    /// it is `WouldBlock` where none waits.
     pub(crate) fn accept_blocking(&self) -> io::Result<OwnedFd> {
         let connection = socket::accept_blocking(&self.socket)?;
         self.send_at_once(&connection);
         Ok(connection)
     }
 
+    /// For a model whose workers wait in accept itself, in whatever process they are.
+    pub(crate) fn let_accept_block(&self) -> io::Result<()> {
+        socket::set_blocking(&self.socket)
+    }
+
+    /// Ends it for every thread and process that has it: a blocked accept returns an error, and nobody connects any more.
+    pub(crate) fn end(&self) {
+        // It fails only where that has been done.
+        let _ = socket::end_listening(&self.socket);
+    }
+
     /// Turns Nagle's algorithm off: with it the answer to a pipelined request waits until the peer has acknowledged
     /// the one before, which takes up to 40 ms (delayed acknowledgement) and would be measured as the model's
     /// latency. The same for every model, so that only concurrency differs.
-    pub(crate) fn send_at_once(&self, connection: &OwnedFd) {
+    pub(crate) fn send_at_once(&self, connection: impl AsFd) {
         if let Address::Tcp(_) = self.address {
             // It fails only on a connection that is already reset, whose first read will say so.
             let _ = socket::set_nodelay(connection);
@@ -52,6 +80,13 @@ impl Listener {
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+/// For runtimes that watch a descriptor by its number.
+impl AsRawFd for Listener {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
     }
 }
 

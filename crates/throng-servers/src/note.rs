@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::process::ExitStatus;
 
 /// Something that did not end the server, counted, with its first cause.
 #[derive(Debug)]
@@ -23,6 +24,38 @@ pub enum Note {
         /// What to look at and change.
         remedy: &'static str,
     },
+    /// Worker processes ended without being asked to, and were replaced. What they served was cut off.
+    WorkersReplaced {
+        /// How many.
+        workers: u64,
+        /// How the first of them ended.
+        status: ExitStatus,
+    },
+}
+
+impl Note {
+    /// Becomes one with the note of its kind that another part of the server has made, whose cause was the first.
+    pub(crate) fn add_to(self, notes: &mut Vec<Self>) {
+        for note in &mut *notes {
+            match (note, &self) {
+                (Self::AcceptPaused { times, .. }, Self::AcceptPaused { times: more, .. }) => {
+                    *times += more;
+                    return;
+                }
+                (
+                    Self::Refused { connections, .. },
+                    Self::Refused {
+                        connections: more, ..
+                    },
+                ) => {
+                    *connections += more;
+                    return;
+                }
+                _ => {}
+            }
+        }
+        notes.push(self);
+    }
 }
 
 impl fmt::Display for Note {
@@ -40,6 +73,11 @@ impl fmt::Display for Note {
             } => write!(
                 formatter,
                 "{connections} connections were closed unserved, the first because of: {cause}; {remedy}"
+            ),
+            Self::WorkersReplaced { workers, status } => write!(
+                formatter,
+                "worker processes died and were replaced, {workers} in all, the first with {status}; whom they served \
+                 was cut off; look for the out-of-memory killer in the kernel's log (`dmesg`)"
             ),
         }
     }
@@ -65,5 +103,39 @@ impl Refusals {
             cause,
             remedy,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_of_one_kind_become_one() {
+        let paused = |times, cause: &str| Note::AcceptPaused {
+            times,
+            cause: io::Error::other(cause),
+        };
+        let refused = |connections| Note::Refused {
+            connections,
+            cause: io::Error::other("full"),
+            remedy: "empty it",
+        };
+        let mut notes = Vec::new();
+        for note in [
+            paused(2, "first"),
+            refused(3),
+            paused(5, "second"),
+            refused(7),
+        ] {
+            note.add_to(&mut notes);
+        }
+        let texts: Vec<String> = notes.iter().map(Note::to_string).collect();
+        assert_eq!(texts.len(), 2);
+        assert!(
+            texts[0].contains("paused 7 times, first because of: first"),
+            "{texts:?}"
+        );
+        assert!(texts[1].starts_with("10 connections"), "{texts:?}");
     }
 }

@@ -5,13 +5,19 @@ use std::num::NonZeroU32;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use throng_sys::address::Address;
+use throng_sys::children::ForkError;
 use throng_sys::signal::Termination;
 use throng_sys::socket::ListenError;
 
-use crate::listener::Listener;
+use crate::declaration::ServesAtOnce;
 use crate::model::Model;
-use crate::models::{epoll_edge, io_uring, poll, thread_per_connection};
+use crate::models::{
+    compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
+    iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,
+    tokio_current_thread,
+};
 use crate::note::Note;
+use crate::opening::{Announcement, Opening};
 use crate::workload::{Echo, Session, Workload};
 
 /// Where and how to listen.
@@ -36,12 +42,36 @@ pub struct Served {
     pub notes: Vec<Note>,
 }
 
+impl Served {
+    /// Together with what another part of the same server did.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.connections += other.connections;
+        self.bytes += other.bytes;
+        for note in other.notes {
+            note.add_to(&mut self.notes);
+        }
+        self
+    }
+}
+
 /// Why a server did not start, or ended before it was told to.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// A listener could not be opened.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The model cannot serve a Unix socket.
+    #[error(
+        "{model} cannot serve {address}: it is {}, and sockets that share a port have no counterpart for paths; give it \
+         a TCP address, or choose another model (`throng servers`)",
+        model.summary()
+    )]
+    NoUnix {
+        /// The model.
+        model: Model,
+        /// What was asked for.
+        address: Address,
+    },
     /// No address was given.
     #[error("no address to listen on; give one, for example `--listen 127.0.0.1:0`")]
     NoAddress,
@@ -56,28 +86,59 @@ pub enum ServeError {
         /// What was asked for.
         asked: NonZeroU32,
     },
+    /// Each worker blocks in the accept of one listener, and there are more of these.
+    #[error(
+        "{model} cannot serve {listeners} addresses: each worker blocks in the accept of one of them, and {}; give fewer \
+         `--listen`, or choose a model with an event loop (`throng servers`)",
+        match workers.get() {
+            1 => "there is one worker".to_owned(),
+            several => format!("there are {several} workers"),
+        }
+    )]
+    Listeners {
+        /// The model.
+        model: Model,
+        /// How many it has.
+        workers: NonZeroU32,
+        /// What was asked for.
+        listeners: usize,
+    },
     /// The signals could not be taken over.
     #[error("cannot take SIGTERM and SIGINT over: {0}")]
     Signals(io::Error),
+    /// The model itself failed.
+    #[error("{model} cannot go on: {source}")]
+    Model {
+        /// The model.
+        model: Model,
+        /// Why.
+        source: ModelError,
+    },
+}
+
+/// Why a model could not start, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// A listener could not be opened.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
     /// The kernel refused a ring.
     #[error(
-        "io-uring needs Linux 6.1 or newer with io_uring enabled, and the kernel says: {0}; see `uname -r` and \
+        "it needs Linux 6.1 or newer with io_uring enabled, and the kernel says: {0}; see `uname -r` and \
          `sysctl kernel.io_uring_disabled` (0 is enabled; a container's seccomp filter may forbid it as well), or serve \
          with epoll-edge"
     )]
     IoUring(io::Error),
-    /// The model's own waiting failed.
-    #[error("{model} cannot go on: {source}; see `throng doctor` for the limits of this machine")]
-    Waiting {
-        /// The model.
-        model: Model,
-        /// The kernel's answer.
-        source: io::Error,
-    },
+    /// It could not fork.
+    #[error(transparent)]
+    Fork(#[from] ForkError),
+    /// Its own waiting failed, or it could not be set up.
+    #[error("{0}; see `throng doctor` for the limits of this machine")]
+    System(#[from] io::Error),
 }
 
-/// Serves until SIGTERM or SIGINT, which are taken over: call it while the process has no other thread. `ready` is
-/// called for each listener, in the order of `options.listen`, once all of them are open.
+/// Serves until SIGTERM or SIGINT, which are taken over: call it while the process has no other thread. `tell` is called
+/// once all listeners are open.
 ///
 /// It returns within two seconds of the signal: listeners are closed, what has come is answered, connections are
 /// closed after that, or when one and a half seconds are over.
@@ -88,77 +149,87 @@ pub fn serve(
     model: Model,
     workload: Workload,
     options: &Options,
-    ready: &mut dyn FnMut(&Address),
+    tell: &mut dyn FnMut(Announcement<'_>),
 ) -> Result<Served, ServeError> {
     let termination = Termination::take_over().map_err(ServeError::Signals)?;
-    serve_until(model, workload, options, termination.as_fd(), ready)
+    serve_until(model, workload, options, termination.as_fd(), tell)
 }
 
-/// As [`serve`], until `stop` becomes readable or is hung up, for a server within a larger program. Nothing is read from it.
-///
-/// # Errors
-/// As [`serve`].
-pub fn serve_until(
+/// As [`serve`], until `stop` becomes readable or is hung up. Nothing is read from it.
+fn serve_until(
     model: Model,
     workload: Workload,
     options: &Options,
     stop: BorrowedFd<'_>,
-    ready: &mut dyn FnMut(&Address),
+    tell: &mut dyn FnMut(Announcement<'_>),
 ) -> Result<Served, ServeError> {
+    check(model, options)?;
+    let declaration = model.declaration();
+    let workers = model.workers(options.workers);
+    let mut opening = Opening::new(declaration, &options.listen, options.backlog, workers, tell);
+    let served = match workload {
+        Workload::Echo => run::<Echo>(model, &mut opening, stop),
+    };
+    served.map_err(|source| match source {
+        ModelError::Listen(error) => ServeError::Listen(error),
+        source => ServeError::Model { model, source },
+    })
+}
+
+fn check(model: Model, options: &Options) -> Result<(), ServeError> {
     if let Some(asked) = options.workers
-        && !is_own_number_of_workers(model, asked)
+        && !model.takes_workers(asked)
     {
         return Err(ServeError::Workers { model, asked });
     }
     if options.listen.is_empty() {
         return Err(ServeError::NoAddress);
     }
-    match workload {
-        Workload::Echo => run::<Echo>(model, options, stop, ready),
+    if let Some(workers) = model.workers(options.workers)
+        && model.declaration().serves_at_once == ServesAtOnce::OnePerWorker
+        && options.listen.len() > workers.get() as usize
+    {
+        return Err(ServeError::Listeners {
+            model,
+            workers,
+            listeners: options.listen.len(),
+        });
     }
-}
-
-/// A single event loop is one worker; where threads follow connections, no fixed number is true.
-fn is_own_number_of_workers(model: Model, asked: NonZeroU32) -> bool {
-    match model {
-        Model::ThreadPerConnection => false,
-        Model::Poll | Model::EpollEdge | Model::IoUring => asked.get() == 1,
+    let is_unix = |address: &&Address| matches!(address, Address::Unix(_));
+    match options.listen.iter().find(is_unix) {
+        Some(address) if !model.serves_unix() => Err(ServeError::NoUnix {
+            model,
+            address: address.clone(),
+        }),
+        _ => Ok(()),
     }
 }
 
 fn run<S: Session>(
     model: Model,
-    options: &Options,
+    opening: &mut Opening<'_>,
     stop: BorrowedFd<'_>,
-    ready: &mut dyn FnMut(&Address),
-) -> Result<Served, ServeError> {
-    let mut open = || listeners(options, ready);
-    let served = match model {
-        Model::ThreadPerConnection => thread_per_connection::serve::<S>(open()?, stop),
-        Model::Poll => poll::serve::<S>(open()?, stop),
-        Model::EpollEdge => epoll_edge::serve::<S>(open()?, stop),
-        Model::IoUring => {
-            // First: nobody is told that it is ready on a kernel where it cannot be.
-            let ring = io_uring::ring().map_err(ServeError::IoUring)?;
-            io_uring::serve::<S>(ring, open()?, stop)
-        }
-    };
-    served.map_err(|source| ServeError::Waiting { model, source })
-}
-
-fn listeners(
-    options: &Options,
-    ready: &mut dyn FnMut(&Address),
-) -> Result<Vec<Listener>, ServeError> {
-    let listeners = options
-        .listen
-        .iter()
-        .map(|address| Listener::open(address, options.backlog))
-        .collect::<Result<Vec<_>, _>>()?;
-    for listener in &listeners {
-        ready(listener.address());
+) -> Result<Served, ModelError> {
+    match model {
+        Model::Iterative => iterative::serve::<S>(opening, stop),
+        Model::ForkPerConnection => fork_per_connection::serve::<S>(opening, stop),
+        Model::Prefork => prefork::serve::<S>(opening, stop),
+        Model::ThreadPerConnection => thread_per_connection::serve::<S>(opening, stop),
+        Model::ThreadPool => thread_pool::serve::<S>(opening, stop),
+        Model::Select => select::serve::<S>(opening, stop),
+        Model::Poll => poll::serve::<S>(opening, stop),
+        Model::EpollLevel => epoll_level::serve::<S>(opening, stop),
+        Model::EpollEdge => epoll_edge::serve::<S>(opening, stop),
+        Model::EpollShared => epoll_shared::serve::<S>(opening, stop),
+        Model::EpollReuseport => epoll_reuseport::serve::<S>(opening, stop),
+        Model::IoUring => io_uring::serve::<S>(opening, stop),
+        Model::Mio => mio::serve::<S>(opening, stop),
+        Model::TokioCurrentThread => tokio_current_thread::serve::<S>(opening, stop),
+        Model::Tokio => tokio::serve::<S>(opening, stop),
+        Model::Smol => smol::serve::<S>(opening, stop),
+        Model::May => may::serve::<S>(opening, stop),
+        Model::Compio => compio::serve::<S>(opening, stop),
     }
-    Ok(listeners)
 }
 
 #[cfg(test)]
@@ -167,15 +238,11 @@ mod tests {
 
     use super::*;
 
-    fn refused(options: &Options) -> ServeError {
+    fn refused(model: Model, options: &Options) -> ServeError {
         let (stop, _other) = UnixStream::pair().expect("a pair");
-        serve_until(
-            Model::Poll,
-            Workload::Echo,
-            options,
-            stop.as_fd(),
-            &mut |_| panic!("ready"),
-        )
+        serve_until(model, Workload::Echo, options, stop.as_fd(), &mut |_| {
+            panic!("ready")
+        })
         .expect_err("refused")
     }
 
@@ -186,9 +253,55 @@ mod tests {
             backlog: 1,
             workers: None,
         };
-        assert!(matches!(refused(&options), ServeError::NoAddress));
+        assert!(matches!(
+            refused(Model::Poll, &options),
+            ServeError::NoAddress
+        ));
         options.workers = NonZeroU32::new(4);
-        assert!(refused(&options).to_string().contains("--workers"));
+        assert!(
+            refused(Model::Poll, &options)
+                .to_string()
+                .contains("--workers")
+        );
+    }
+
+    #[test]
+    fn a_worker_that_blocks_in_accept_has_one_listener() {
+        let any = "127.0.0.1:0".parse::<Address>().expect("an address");
+        let mut options = Options {
+            listen: vec![any; 3],
+            backlog: 1,
+            workers: None,
+        };
+        let error = refused(Model::Iterative, &options).to_string();
+        assert!(
+            error.contains("3 addresses") && error.contains("one worker"),
+            "{error}"
+        );
+        options.workers = NonZeroU32::new(2);
+        for model in [Model::Prefork, Model::ThreadPool] {
+            let error = refused(model, &options).to_string();
+            assert!(error.contains("2 workers"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_process_with_threads_does_not_fork() {
+        let (go, gone) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || gone.recv());
+        let path = std::env::temp_dir().join(format!("throng-fork-{}.sock", std::process::id()));
+        let options = Options {
+            listen: vec![Address::Unix(path.clone())],
+            backlog: 1,
+            workers: None,
+        };
+        for model in [Model::Prefork, Model::ForkPerConnection] {
+            let error = refused(model, &options).to_string();
+            assert!(error.contains("threads"), "{error}");
+            assert!(!path.exists(), "nothing has listened");
+        }
+        drop(go);
+        other.join().expect("no panic").expect_err("hung up");
     }
 
     #[test]
@@ -200,7 +313,10 @@ mod tests {
             backlog: 1,
             workers: None,
         };
-        assert!(matches!(refused(&options), ServeError::Listen(_)));
+        assert!(matches!(
+            refused(Model::Poll, &options),
+            ServeError::Listen(_)
+        ));
         assert!(!path.exists(), "the first one's path was removed");
     }
 }

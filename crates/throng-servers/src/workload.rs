@@ -60,7 +60,7 @@ fn names() -> String {
 
 /// One connection's side of a workload. A model feeds it what came and sends what it appends; closing once all of that
 /// is sent, after the end of input, is the model's part.
-pub(crate) trait Session: Default + Send {
+pub(crate) trait Session: Default + Send + 'static {
     /// Bytes came, cut anywhere. What there is to answer is appended to `output`.
     fn input(&mut self, bytes: &[u8], output: &mut Vec<u8>);
 

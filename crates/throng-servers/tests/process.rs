@@ -1,216 +1,157 @@
-//! What only shows in a process of its own: signals, threads, the limit on open files, resident memory.
-//!
-//! Without a test harness, since the child processes are this program again: with [`CHILD`] set to a model's name it serves.
-#![expect(
-    clippy::print_stdout,
-    reason = "the child speaks to its parent, the parent reports like a test harness"
-)]
+//! What shows in a server's processes: their number, their threads, the limit on open files, resident memory, and the
+//! words with which one refuses to start.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+#[expect(dead_code, reason = "the other test programs need more of it")]
+mod common;
 
-use throng_servers::{Model, Options, Workload, serve};
-use throng_sys::{limits, process, signal};
+use std::num::NonZeroU32;
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-const CHILD: &str = "THRONG_SERVERS_TEST_CHILD";
+use common::case::{
+    Case, Family, any, bounded, each_case, each_model, has_children, serves_several,
+};
+use common::named;
+use common::setup::Setup;
+use throng_servers::Model;
 
-fn main() {
-    if let Ok(model) = std::env::var(CHILD) {
-        return serve_as_child(model.parse().expect("a model"));
-    }
-    let filter = std::env::args()
-        .nth(1)
-        .filter(|word| !word.starts_with('-'));
-    type Test = (&'static str, fn(Model));
-    let tests: [Test; 4] = [
-        (
-            "sigterm_ends_it_with_its_totals",
-            sigterm_ends_it_with_its_totals,
-        ),
-        (
-            "a_model_has_the_threads_it_declares",
-            a_model_has_the_threads_it_declares,
-        ),
-        (
-            "a_full_descriptor_table_neither_kills_nor_spins",
-            a_full_descriptor_table_neither_kills_nor_spins,
-        ),
-        (
-            "an_idle_connection_costs_little_memory",
-            an_idle_connection_costs_little_memory,
-        ),
-    ];
-    for (name, test) in tests {
-        if filter.as_ref().is_none_or(|filter| name.contains(filter)) {
-            for model in Model::ALL {
-                test(model);
-                println!("test {name} {model} ... ok");
-            }
-        }
-    }
+fn main() -> ExitCode {
+    common::main(|| {
+        let every = named![it_has_the_processes_and_threads_it_declares];
+        let of_several = named![a_full_descriptor_table_neither_kills_nor_spins];
+        let of_one_number = named![its_own_number_of_workers_is_announced_and_true];
+        let of_loops = named![an_idle_connection_costs_little_memory];
+        let of_tcp_only = named![a_unix_socket_is_refused_in_words];
+        let of_one_each = named![more_listeners_than_workers_are_refused_in_words];
+        each_case(any, every)
+            .chain(each_case(serves_several, of_several))
+            .chain(each_model(has_workers, of_one_number))
+            .chain(each_model(keeps_little, of_loops))
+            .chain(each_model(|model| !model.serves_unix(), of_tcp_only))
+            .chain(each_model(serves_one_each, of_one_each))
+            .collect()
+    })
 }
 
-fn serve_as_child(model: Model) {
-    let options = Options {
-        listen: vec!["127.0.0.1:0".parse().expect("an address")],
-        backlog: 512,
-        workers: None,
+fn has_workers(model: Model) -> bool {
+    model.workers(None).is_some()
+}
+
+/// Models whose workers each serve one connection at a time, and so wait at one listener.
+fn serves_one_each(model: Model) -> bool {
+    bounded(model) && model.family() != throng_servers::Family::EventLoop
+}
+
+/// Models in which an idle connection is an entry in a table, and no thread, process or task.
+fn keeps_little(model: Model) -> bool {
+    use throng_servers::Family::{Completions, EventLoop, EventLoops};
+    matches!(model.family(), EventLoop | EventLoops | Completions)
+}
+
+fn it_has_the_processes_and_threads_it_declares(case: Case) {
+    let server = case.setup().start();
+    server.becomes_as_declared(0);
+    let count = server.at_most(30);
+    let mut clients = server.connect_many(count);
+    clients
+        .iter_mut()
+        .for_each(|client| client.echo(b"hello\n"));
+    server.becomes_as_declared(count);
+    clients.truncate(count.div_ceil(3));
+    clients
+        .iter_mut()
+        .for_each(|client| client.echo(b"hello\n"));
+    server.becomes_as_declared(clients.len());
+    server.stop();
+}
+
+fn its_own_number_of_workers_is_announced_and_true(model: Model) {
+    let setup = Setup::new(model, vec![Family::Ipv4.address()]).workers(None);
+    let server = setup.start();
+    server.becomes_as_declared(0);
+    let mut client = server.connect();
+    client.echo(b"hello\n");
+    server.becomes_as_declared(1);
+    drop(client);
+    server.stop_expecting(1, 6);
+}
+
+fn a_full_descriptor_table_neither_kills_nor_spins(case: Case) {
+    const LIMIT: u32 = 40;
+    let setup = case.setup().open_files_max(LIMIT);
+    let server = if case.model.uses_every_cpu() {
+        // Each loop has descriptors of its own, which leave fewer to connections.
+        setup.one_loop().start()
+    } else {
+        setup.workers(None).start()
     };
-    let mut ready = |address: &throng_sys::address::Address| println!("ready {address}");
-    let served = serve(model, Workload::Echo, &options, &mut ready).expect("served");
-    println!("served {} {}", served.connections, served.bytes);
-    for note in served.notes {
-        println!("note {note}");
-    }
-}
-
-struct Server {
-    child: Child,
-    output: BufReader<ChildStdout>,
-    address: String,
-}
-
-impl Server {
-    /// `limit` is a shell command that comes before.
-    fn start(model: Model, limit: &str) -> Self {
-        let mut command = Command::new("sh");
-        command
-            .arg("-c")
-            .arg(format!("{limit} exec \"$0\""))
-            .arg(std::env::current_exe().expect("this program"))
-            .env(CHILD, model.name())
-            .stdout(Stdio::piped());
-        let mut child = signal::bind_to_parent(&mut command)
-            .spawn()
-            .expect("a child");
-        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        output.read_line(&mut line).expect("a line");
-        let address = line.trim_end().strip_prefix("ready tcp://").expect(&line);
-        Self {
-            address: address.to_owned(),
-            child,
-            output,
-        }
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(&self.address).expect("connected");
-        let patience = Some(Duration::from_secs(10));
-        stream.set_read_timeout(patience).expect("set");
-        stream
-    }
-
-    /// Ends it with SIGTERM; what it said at last.
-    fn terminate(mut self) -> String {
-        let begin = Instant::now();
-        signal::terminate_group(self.child.id()).expect("signalled");
-        let mut said = String::new();
-        self.output.read_to_string(&mut said).expect("the rest");
-        let status = self.child.wait().expect("reaped");
-        assert!(status.success(), "{status}");
-        assert!(
-            begin.elapsed() < Duration::from_secs(2),
-            "{:?}",
-            begin.elapsed()
-        );
-        said
-    }
-}
-
-fn echo(stream: &mut TcpStream) {
-    stream.write_all(b"hello\n").expect("sent");
-    let mut reply = [0; 6];
-    stream.read_exact(&mut reply).expect("echoed in time");
-    assert_eq!(&reply, b"hello\n");
-}
-
-fn sigterm_ends_it_with_its_totals(model: Model) {
-    let server = Server::start(model, "");
-    let mut connections: Vec<TcpStream> = (0..7).map(|_| server.connect()).collect();
-    connections.iter_mut().for_each(echo);
-    assert_eq!(server.terminate(), "served 7 42\n");
-}
-
-fn a_model_has_the_threads_it_declares(model: Model) {
-    let server = Server::start(model, "");
-    assert_becomes(model, &server, 0);
-    let mut connections: Vec<TcpStream> = (0..30).map(|_| server.connect()).collect();
-    connections.iter_mut().for_each(echo);
-    assert_becomes(model, &server, 30);
-    connections.truncate(10);
-    connections.iter_mut().for_each(echo);
-    assert_becomes(model, &server, 10);
-    server.terminate();
-}
-
-/// A thread that has done its work may still be on its way out.
-fn assert_becomes(model: Model, server: &Server, connections: u64) {
-    let begin = Instant::now();
-    let tasks = format!("/proc/{}/task", server.child.id());
-    let threads = || std::fs::read_dir(&tasks).expect("readable").count() as u64;
-    let expected = model.expected_threads(connections);
-    while threads() != expected {
-        assert!(
-            begin.elapsed() < Duration::from_secs(10),
-            "{model} has {} threads with {connections} connections, not {expected}",
-            threads()
-        );
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
-fn a_full_descriptor_table_neither_kills_nor_spins(model: Model) {
-    let server = Server::start(model, "ulimit -n 40;");
-    let mut connections: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
-    connections[..20].iter_mut().for_each(echo);
+    let mut clients = server.connect_many(20);
+    clients
+        .iter_mut()
+        .for_each(|client| client.echo(b"first\n"));
 
     // Let it meet the limit, then watch it with connections left waiting.
-    thread::sleep(Duration::from_millis(200));
-    let before_ns = process::cpu_time_ns(server.child.id()).expect("read");
-    thread::sleep(Duration::from_millis(500));
-    let used_ns = process::cpu_time_ns(server.child.id()).expect("read") - before_ns;
-    assert!(
-        used_ns < 250_000_000,
-        "{model} used {used_ns} ns in half a second"
-    );
+    clients.extend(server.connect_many(40));
+    std::thread::sleep(Duration::from_millis(200));
+    server.uses_little_cpu_time(Duration::from_millis(500));
 
     // The open ones are served, and places that become free are given to those that wait.
-    connections[..20].iter_mut().for_each(echo);
-    let mut waiting = connections.split_off(40);
-    drop(connections);
-    waiting.iter_mut().for_each(echo);
+    let (open, _) = clients.split_at_mut(20);
+    open.iter_mut().for_each(|client| client.echo(b"second"));
+    let mut waiting = clients.split_off(40);
+    drop(clients);
+    waiting
+        .iter_mut()
+        .for_each(|client| client.echo(b"third\n"));
     drop(waiting);
 
-    let said = server.terminate();
-    assert!(said.starts_with("served 60 360\n"), "{said}");
-    assert!(said.contains("ulimit -n"), "{said}");
+    server.accepts_everyone();
+    let shares_one_table = !has_children(case.model);
+    let comes_short = shares_one_table && server.at_most(60) == 60;
+    let ended = server.stop();
+    assert_eq!((ended.connections, ended.bytes), (60, 360));
+    let is_noted = ended.notes.iter().any(|note| note.contains("ulimit -n"));
+    assert_eq!(is_noted, comes_short, "{:?}", ended.notes);
 }
 
 /// Between two numbers of connections, so that the fixed part of the process is not counted.
 fn an_idle_connection_costs_little_memory(model: Model) {
-    const FEW: usize = 500;
-    const MANY: usize = 3500;
-    if model == Model::ThreadPerConnection {
-        return;
-    }
-    limits::raise_open_files().expect("raised");
-    let server = Server::start(model, "");
-    let resident = || process::memory(server.child.id()).expect("read").rss_bytes;
-    let mut connections: Vec<TcpStream> = (0..FEW).map(|_| server.connect()).collect();
-    connections.iter_mut().for_each(echo);
-    let few_bytes = resident();
-    connections.extend((FEW..MANY).map(|_| server.connect()));
+    // One at a time: there are many descriptors on this side too.
+    static MANY_AT_ONCE: Mutex<()> = Mutex::new(());
+    let _alone = MANY_AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
+
+    let setup = Setup::new(model, vec![Family::Ipv4.address()]);
+    let server = setup.one_loop().start();
+    let many = server.at_most(3500);
+    let few = many / 7;
+    let mut clients = server.connect_many(few);
+    clients
+        .iter_mut()
+        .for_each(|client| client.echo(b"hello\n"));
+    let few_bytes = server.resident_bytes();
+    clients.extend(server.connect_many(many - few));
     // One after another: no more buffers are in use at once than before.
-    connections.iter_mut().for_each(echo);
-    let each_bytes = resident().saturating_sub(few_bytes) / (MANY - FEW) as u64;
-    assert!(
-        each_bytes <= 300,
-        "{model} uses {each_bytes} bytes for each"
-    );
-    drop(connections);
-    server.terminate();
+    clients
+        .iter_mut()
+        .for_each(|client| client.echo(b"hello\n"));
+    let each_bytes = server.resident_bytes().saturating_sub(few_bytes) / (many - few) as u64;
+    assert!(each_bytes <= 300, "{each_bytes} bytes for each");
+    drop(clients);
+    server.stop();
+}
+
+fn a_unix_socket_is_refused_in_words(model: Model) {
+    let listen = vec![Family::Ipv4.address(), Family::Unix.address()];
+    let said = Setup::new(model, listen).start_in_vain();
+    assert!(said.contains(model.name()), "{said}");
+    assert!(said.contains("another model"), "{said}");
+}
+
+fn more_listeners_than_workers_are_refused_in_words(model: Model) {
+    let listen = vec![Family::Ipv4.address(), Family::Ipv6.address()];
+    let setup = Setup::new(model, listen).workers(Some(NonZeroU32::MIN));
+    let said = setup.start_in_vain();
+    assert!(said.contains(model.name()), "{said}");
+    assert!(said.contains("2 addresses"), "{said}");
 }

@@ -47,14 +47,20 @@ impl Server {
 
     fn start(mut command: Command) -> Result<Self> {
         let mut child = pinned(command.stdout(Stdio::piped()), SERVER_CPU)?;
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line)?;
-        let address = line
-            .trim()
-            .strip_prefix("ready ")
-            .ok_or("the server did not say that it is ready")?;
-        let address = address.to_owned();
-        Ok(Self { child, address })
+        let output = child.stdout.take().expect("piped");
+        // From here on it is ended whatever happens.
+        let mut server = Self {
+            child,
+            address: String::new(),
+        };
+        // Models say other things before.
+        for line in BufReader::new(output).lines() {
+            if let Some(address) = line?.strip_prefix("ready ") {
+                address.clone_into(&mut server.address);
+                return Ok(server);
+            }
+        }
+        Err("the server did not say that it is ready".into())
     }
 }
 

@@ -23,11 +23,25 @@ use throng_sys::epoll::{Epoll, Event, Interest};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
 use crate::listener::Listener;
+use crate::model::Family;
 use crate::note::Refusals;
-use crate::serve::Served;
+use crate::opening::Opening;
+use crate::serve::{ModelError, Served};
 use crate::workload::{Echo, Session};
+
+pub(crate) const DECLARATION: Declaration = Declaration {
+    name: "epoll-edge",
+    family: Family::EventLoop,
+    summary: "one thread, edge-triggered epoll(7)",
+    workers: Workers::One,
+    serves_at_once: ServesAtOnce::Unbounded,
+    threads: Count::ONE,
+    processes: Count::ONE,
+    serves_unix: true,
+};
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
 const INPUT_BYTES: usize = 64 * 1024;
@@ -79,9 +93,11 @@ struct Server<S> {
 }
 
 pub(crate) fn serve<S: Session>(
-    listeners: Vec<Listener>,
+    opening: &mut Opening<'_>,
     stop: BorrowedFd<'_>,
-) -> io::Result<Served> {
+) -> Result<Served, ModelError> {
+    let listeners = opening.listeners()?;
+    opening.ready(&listeners);
     let mut server = Server::<S>::new(listeners, stop)?;
     while !server.is_done() {
         let timeout_ns = server.timeout_ns();

@@ -27,10 +27,24 @@ use throng_sys::poll::READABLE;
 use throng_sys::uring::{Completion, Kind, Ring, RingOptions};
 
 use crate::accept::{self, Failure, Pause};
+use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
 use crate::listener::Listener;
-use crate::serve::Served;
+use crate::model::Family;
+use crate::opening::Opening;
+use crate::serve::{ModelError, Served};
 use crate::workload::{Echo, Session};
+
+pub(crate) const DECLARATION: Declaration = Declaration {
+    name: "io-uring",
+    family: Family::Completions,
+    summary: "one thread, io_uring(7): multishot accept and receive, provided buffers",
+    workers: Workers::One,
+    serves_at_once: ServesAtOnce::Unbounded,
+    threads: Count::ONE,
+    processes: Count::ONE,
+    serves_unix: true,
+};
 
 /// 2 MiB of buffers, of which only touched pages are real. Running out ends a receive, which is then submitted again.
 const RING: RingOptions = RingOptions {
@@ -77,16 +91,14 @@ struct Server<S> {
     bytes: u64,
 }
 
-/// The ring for [`serve`], apart so that a kernel without one is known before anything listens.
-pub(crate) fn ring() -> io::Result<Ring> {
-    Ring::new(RING, Arc::from([]))
-}
-
 pub(crate) fn serve<S: Session>(
-    mut ring: Ring,
-    listeners: Vec<Listener>,
+    opening: &mut Opening<'_>,
     stop: BorrowedFd<'_>,
-) -> io::Result<Served> {
+) -> Result<Served, ModelError> {
+    // First: nobody is told that it is ready on a kernel where it cannot be.
+    let mut ring = Ring::new(RING, Arc::from([])).map_err(ModelError::IoUring)?;
+    let listeners = opening.listeners()?;
+    opening.ready(&listeners);
     ring.poll(stop, READABLE, STOP)?;
     let mut server = Server::<S> {
         ring,

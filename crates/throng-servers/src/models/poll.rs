@@ -19,10 +19,24 @@ use throng_sys::poll::{PollSet, READABLE, WRITABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
 use crate::listener::Listener;
-use crate::serve::Served;
+use crate::model::Family;
+use crate::opening::Opening;
+use crate::serve::{ModelError, Served};
 use crate::workload::{Echo, Session};
+
+pub(crate) const DECLARATION: Declaration = Declaration {
+    name: "poll",
+    family: Family::EventLoop,
+    summary: "one thread, poll(2) over all connections at every turn",
+    workers: Workers::One,
+    serves_at_once: ServesAtOnce::Unbounded,
+    threads: Count::ONE,
+    processes: Count::ONE,
+    serves_unix: true,
+};
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
 const INPUT_BYTES: usize = 64 * 1024;
@@ -61,9 +75,11 @@ const STOP: usize = 0;
 const FIRST_LISTENER: usize = 1;
 
 pub(crate) fn serve<S: Session>(
-    listeners: Vec<Listener>,
+    opening: &mut Opening<'_>,
     stop: BorrowedFd<'_>,
-) -> io::Result<Served> {
+) -> Result<Served, ModelError> {
+    let listeners = opening.listeners()?;
+    opening.ready(&listeners);
     let mut server = Server::<S>::new(listeners, stop);
     while !server.is_done() {
         let timeout_ms = server

@@ -22,11 +22,30 @@ use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
 use crate::listener::Listener;
+use crate::model::Family;
 use crate::note::Refusals;
-use crate::serve::Served;
+use crate::opening::Opening;
+use crate::serve::{ModelError, Served};
 use crate::workload::Session;
+
+pub(crate) const DECLARATION: Declaration = Declaration {
+    name: "thread-per-connection",
+    family: Family::Threads,
+    summary: "a thread for each connection, blocking reads and writes",
+    workers: Workers::OnePerConnection,
+    serves_at_once: ServesAtOnce::Unbounded,
+    // The main thread, which accepts, and each connection's own.
+    threads: Count {
+        fixed: 1,
+        per_worker: 0,
+        per_connection: 1,
+    },
+    processes: Count::ONE,
+    serves_unix: true,
+};
 
 /// Bytes that one read takes at most.
 const INPUT_BYTES: usize = 16 * 1024;
@@ -46,10 +65,12 @@ const REMEDY: &str = "threads are bounded by kernel.pid_max, kernel.threads-max,
                       and the cgroup's pids.max: raise the least of them (`throng doctor`), or serve with an event loop";
 
 pub(crate) fn serve<S: Session>(
-    listeners: Vec<Listener>,
+    opening: &mut Opening<'_>,
     stop: BorrowedFd<'_>,
-) -> io::Result<Served> {
-    serve_at_most::<S>(threads_max(), listeners, stop)
+) -> Result<Served, ModelError> {
+    let listeners = opening.listeners()?;
+    opening.ready(&listeners);
+    Ok(serve_at_most::<S>(threads_max(), listeners, stop)?)
 }
 
 /// The thread that `vm.max_map_count` has no room for is not refused by the kernel in a way that can be handled: it

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
-use throng_servers::{Model, Options, ServeError, Workload};
+use throng_servers::{Announcement, Model, Options, ServeError, Workload};
 use throng_sys::address::Address;
 use throng_sys::limits;
 use throng_sys::socket::ListenError;
@@ -19,8 +19,8 @@ Examples:
   throng serve io-uring --listen 127.0.0.1:7000 --listen '[::1]:7000' --listen unix:/tmp/echo.sock
   throng serve poll --listen 127.0.0.1:0         a free port; the line `ready` names it
 
-It prints `ready ADDRESS` for each listener once all are open, and at the end
-`served connections=N bytes=M`. On SIGTERM or Ctrl-C it answers what has come, closes, and leaves
+It prints `workers N` and `serves-at-once N` where its design fixes those numbers, then `ready ADDRESS`
+for each listener once all are open, and at the end `served connections=N bytes=M`. On SIGTERM or Ctrl-C it answers what has come, closes, and leaves
 within two seconds with exit code 0.";
 
 /// Run a built-in server until SIGTERM or Ctrl-C
@@ -68,9 +68,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         backlog: arguments.backlog,
         workers: arguments.workers,
     };
-    let mut ready = |address: &Address| tell(&format!("ready {address}\n"));
-    let served = throng_servers::serve(arguments.model, arguments.workload, &options, &mut ready)
-        .map_err(failure)?;
+    let mut announce = |what: Announcement<'_>| match what {
+        Announcement::Workers(workers) => tell(&format!("workers {workers}\n")),
+        Announcement::ServesAtOnce(connections) => {
+            tell(&format!("serves-at-once {connections}\n"));
+        }
+        Announcement::Ready(address) => tell(&format!("ready {address}\n")),
+    };
+    let Arguments {
+        model, workload, ..
+    } = *arguments;
+    let served =
+        throng_servers::serve(model, workload, &options, &mut announce).map_err(failure)?;
     for text in &served.notes {
         note(text);
     }
@@ -91,7 +100,10 @@ fn tell(line: &str) {
 
 fn failure(error: ServeError) -> Failure {
     match error {
-        ServeError::Workers { .. } | ServeError::NoAddress => Failure::usage(error),
+        ServeError::Workers { .. }
+        | ServeError::NoUnix { .. }
+        | ServeError::Listeners { .. }
+        | ServeError::NoAddress => Failure::usage(error),
         ServeError::Listen(ListenError::Other { address, source }) => {
             Failure::failed(format_args!("cannot listen on {address}"))
                 .cause(source)

@@ -1,0 +1,335 @@
+//! *`io_uring(7)`, a thread for each core*: compio's runtime. Each worker thread has a ring and an executor of its own,
+//! and tasks stay where they were accepted: nothing is shared between workers, nothing is stolen. An operation is
+//! handed to the kernel with its buffer, and both come back on completion; a turn of a worker submits all operations
+//! and waits in one system call.
+//!
+//! *One listener for all*, at which every worker keeps an accept in force. The kernel wakes one of them for a connection,
+//! and the accept that is submitted next goes to the end of the line. A listener for each worker (`SO_REUSEPORT`) would
+//! balance by hash instead, have an accept queue for each, and have no counterpart for Unix sockets.
+//!
+//! *Cost.* A task, an input buffer of [`INPUT_BYTES`] and an output buffer as large as its largest answer, all kept while
+//! it is idle: what waits for input has handed its buffer to the kernel (which touches what it fills: 5 KiB in all
+//! where messages are small). Each operation is an allocation of compio's.
+//! The ring's memory is not charged to `RLIMIT_MEMLOCK` (since Linux 5.12), however many connections there are.
+//!
+//! *Slow readers* hold only their own task: it writes all before it reads again, so a connection never has more than
+//! one read's answer in memory.
+//!
+//! *Nobody starves.* Every operation goes through the ring, so a task waits its turn at each.
+//!
+//! *Termination.* The input of every connection is ended, which completes its read for its ordinary way out. Who is left
+//! at the end of the drain is dropped with the runtime, which closes the ring before the buffers.
+//!
+//! *Why not monoio 0.2*, which was here first? Its tasks hold the ring and the ring holds them: one that is suspended when
+//! the runtime is dropped stays for good, with its connection open. And its sockets lend their descriptors as bare
+//! numbers only, so that to end another task's input takes `unsafe` code.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream as HangUp;
+use std::panic::resume_unwind;
+use std::rc::Rc;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use compio::BufResult;
+use compio::buf::{IntoInner as _, IoBuf as _};
+use compio::driver::ProactorBuilder;
+use compio::io::{AsyncRead, AsyncWrite};
+use compio::net::{TcpListener, UnixListener, UnixStream};
+use compio::runtime::{RuntimeBuilder, spawn, time};
+use slab::Slab;
+use throng_sys::address::Address;
+use throng_sys::poll::{PollSet, READABLE};
+
+use crate::accept::{self, Failure, Pause};
+use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
+use crate::drain::{self, Drain};
+use crate::listener::Listener;
+use crate::model::Family;
+use crate::opening::Opening;
+use crate::serve::{ModelError, Served};
+use crate::workload::Session;
+
+pub(crate) const DECLARATION: Declaration = Declaration {
+    name: "compio",
+    family: Family::Tasks,
+    summary: "a task for each connection, compio's io_uring and executor on each core",
+    workers: Workers::OnePerCpu,
+    serves_at_once: ServesAtOnce::Unbounded,
+    // The main thread, which only waits for the end; the blocking pool stays empty.
+    threads: Count {
+        fixed: 1,
+        per_worker: 1,
+        per_connection: 0,
+    },
+    processes: Count::ONE,
+    serves_unix: true,
+};
+
+/// Bytes that one read takes at most.
+const INPUT_BYTES: usize = 16 * 1024;
+/// How often a drain looks whether all are closed.
+const POLL: Duration = Duration::from_millis(5);
+
+pub(crate) fn serve<S: Session>(
+    opening: &mut Opening<'_>,
+    stop: BorrowedFd<'_>,
+) -> Result<Served, ModelError> {
+    let listeners = opening.listeners()?;
+    let mut served = Served::default();
+    let pause = Arc::new(Mutex::new(Pause::default()));
+    thread::scope(|scope| {
+        let mut hang_ups = Vec::new();
+        let mut workers = Vec::new();
+        let (started, starting) = mpsc::channel();
+        for _ in 0..opening.workers() {
+            let (ours, theirs) = HangUp::pair()?;
+            hang_ups.push(ours);
+            let doors: Vec<Door> = listeners.iter().map(Door::new).collect::<Result<_, _>>()?;
+            let (started, pause) = (started.clone(), Arc::clone(&pause));
+            let worker = thread::Builder::new()
+                .name("compio".to_owned())
+                .spawn_scoped(scope, move || work::<S>(doors, theirs, started, pause))?;
+            workers.push(worker);
+        }
+        drop(started);
+        // Nobody is told that it is ready on a kernel where it cannot be. Where one fails, the others are hung up on.
+        for result in starting {
+            result.map_err(ModelError::IoUring)?;
+        }
+        opening.ready(&listeners);
+        let mut set = PollSet::new();
+        set.push(stop, READABLE);
+        while set.wait(None)? == 0 {}
+        // Dropping them would leave them open until each ring has cancelled its accepts; this closes them for all.
+        listeners.iter().for_each(drain::end_input);
+        drop(listeners);
+        drop(hang_ups);
+        for worker in workers {
+            let (accepted, bytes) = worker.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            served.connections += accepted;
+            served.bytes += bytes;
+        }
+        Ok::<_, ModelError>(())
+    })?;
+    let pause = std::mem::take(&mut *pause.lock().unwrap_or_else(PoisonError::into_inner));
+    served.notes.extend(pause.into_note());
+    Ok(served)
+}
+
+/// A worker's own descriptor of a listener, before there is a runtime that knows it.
+enum Door {
+    Tcp(std::net::TcpListener),
+    Unix(std::os::unix::net::UnixListener),
+}
+
+impl Door {
+    fn new(listener: &Listener) -> io::Result<Self> {
+        let descriptor = listener.as_fd().try_clone_to_owned()?;
+        Ok(match listener.address() {
+            Address::Tcp(_) => Self::Tcp(descriptor.into()),
+            Address::Unix(_) => Self::Unix(descriptor.into()),
+        })
+    }
+}
+
+/// What a worker thread does until it is hung up on; the connections and bytes that it has served.
+fn work<S: Session>(
+    doors: Vec<Door>,
+    hang_up: HangUp,
+    started: Sender<io::Result<()>>,
+    pause: Arc<Mutex<Pause>>,
+) -> io::Result<(u64, u64)> {
+    let mut proactor = ProactorBuilder::new();
+    // Completions are handled when the worker asks for them, instead of interrupting it (Linux 6.1).
+    proactor.single_issuer(true).defer_taskrun(true);
+    let runtime = match RuntimeBuilder::new().with_proactor(proactor).build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = started.send(Err(error));
+            return Ok((0, 0));
+        }
+    };
+    let shared = Rc::new(Shared {
+        state: RefCell::default(),
+        pause,
+    });
+    runtime.block_on(serve_until::<S>(doors, hang_up, started, &shared))?;
+    // Drops the tasks that are left: each adds what it has sent.
+    drop(runtime);
+    let state = shared.state.borrow();
+    Ok((state.accepted, state.bytes))
+}
+
+async fn serve_until<S: Session>(
+    doors: Vec<Door>,
+    hang_up: HangUp,
+    started: Sender<io::Result<()>>,
+    shared: &Rc<Shared>,
+) -> io::Result<()> {
+    let mut acceptors = Vec::new();
+    for door in doors {
+        let shared = Rc::clone(shared);
+        acceptors.push(match door {
+            Door::Tcp(door) => {
+                let listener = TcpListener::from_std(door)?;
+                spawn(accept_tcp::<S>(listener, shared))
+            }
+            Door::Unix(door) => {
+                let listener = UnixListener::from_std(door)?;
+                spawn(accept_unix::<S>(listener, shared))
+            }
+        });
+    }
+    let _ = started.send(Ok(()));
+    // Whoever waits for others to start waits until all of these are dropped.
+    drop(started);
+    let _ = UnixStream::from_std(hang_up)?.read([0]).await;
+    for acceptor in acceptors {
+        acceptor.cancel().await;
+    }
+    let drain = Drain::begin(
+        shared
+            .state
+            .borrow()
+            .open
+            .iter()
+            .map(|(_, stream)| stream.as_fd()),
+    );
+    let left = Duration::from_nanos(drain.remaining_ns());
+    let all_closed = async {
+        while !shared.state.borrow().open.is_empty() {
+            time::sleep(POLL).await;
+        }
+    };
+    let _ = time::timeout(left, all_closed).await;
+    Ok(())
+}
+
+async fn accept_tcp<S: Session>(listener: TcpListener, shared: Rc<Shared>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // It fails only on a connection that is already reset, whose first read will say so.
+                let _ = stream.set_nodelay(true);
+                let stream = Rc::new(stream);
+                let entry = Entry::new(stream.clone(), &shared);
+                spawn(async move { serve_connection::<S, _>(&*stream, entry).await }).detach();
+            }
+            Err(error) if is_closed(&error) => return,
+            Err(error) => shared.failed(error).await,
+        }
+    }
+}
+
+async fn accept_unix<S: Session>(listener: UnixListener, shared: Rc<Shared>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let stream = Rc::new(stream);
+                let entry = Entry::new(stream.clone(), &shared);
+                spawn(async move { serve_connection::<S, _>(&*stream, entry).await }).detach();
+            }
+            Err(error) if is_closed(&error) => return,
+            Err(error) => shared.failed(error).await,
+        }
+    }
+}
+
+/// Whether an accept failed because its listener no longer listens (EINVAL, accept(2)).
+fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::InvalidInput
+}
+
+/// A connection's task. An error is a reset: there is nobody left to tell.
+async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite>(
+    mut stream: Stream,
+    mut entry: Entry,
+) {
+    let mut session = S::default();
+    let mut input = Vec::with_capacity(INPUT_BYTES);
+    let mut output = Vec::new();
+    loop {
+        input.clear();
+        // The buffers go to the kernel and come back.
+        let BufResult(received, buffer) = stream.read(input).await;
+        input = buffer;
+        let Ok(received) = received else { return };
+        output.clear();
+        if received == 0 {
+            session.end_of_input(&mut output);
+        } else {
+            session.input(&input, &mut output);
+        }
+        // As `write_all`, but counting: the drop of a task may end it half-way.
+        let mut sent = 0;
+        while sent < output.len() {
+            let BufResult(more, rest) = stream.write(output.slice(sent..)).await;
+            output = rest.into_inner();
+            let Ok(more) = more else { return };
+            sent += more;
+            entry.bytes += more as u64;
+        }
+        if received == 0 {
+            return;
+        }
+    }
+}
+
+/// What a worker's tasks share; no other thread sees it, but for the pause.
+struct Shared {
+    state: RefCell<State>,
+    pause: Arc<Mutex<Pause>>,
+}
+
+#[derive(Default)]
+struct State {
+    open: Slab<Rc<dyn AsFd>>,
+    accepted: u64,
+    bytes: u64,
+}
+
+impl Shared {
+    /// After a failed accept.
+    async fn failed(&self, error: io::Error) {
+        if accept::failure(&error) == Failure::Exhausted {
+            let left_ns = {
+                let mut pause = self.pause.lock().unwrap_or_else(PoisonError::into_inner);
+                pause.begin(error);
+                pause.remaining_ns().unwrap_or(0)
+            };
+            time::sleep(Duration::from_nanos(left_ns)).await;
+        }
+    }
+}
+
+/// An open connection's place among the others. Dropped, however its task ends, it adds what was sent.
+struct Entry {
+    shared: Rc<Shared>,
+    key: usize,
+    bytes: u64,
+}
+
+impl Entry {
+    fn new(stream: Rc<dyn AsFd>, shared: &Rc<Shared>) -> Self {
+        let mut state = shared.state.borrow_mut();
+        state.accepted += 1;
+        Self {
+            key: state.open.insert(stream),
+            shared: Rc::clone(shared),
+            bytes: 0,
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut state = self.shared.state.borrow_mut();
+        state.bytes += self.bytes;
+        drop(state.open.remove(self.key));
+    }
+}

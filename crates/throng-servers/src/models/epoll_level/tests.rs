@@ -1,0 +1,67 @@
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+
+use super::*;
+
+fn pair() -> (UnixStream, Connection<Echo>) {
+    let (client, server) = UnixStream::pair().expect("a pair");
+    server.set_nonblocking(true).expect("set");
+    let connection = Connection {
+        socket: server.into(),
+        session: Echo,
+        unsent: Vec::new(),
+        input_ended: false,
+    };
+    (client, connection)
+}
+
+/// A turn with a read of 10 bytes; what comes next, and the bytes sent.
+fn turn(connection: &mut Connection<Echo>) -> (Next, u64) {
+    let mut bytes = 0;
+    let next = connection.turn(&mut [0; 10], &mut Vec::new(), &mut bytes);
+    (next.expect("no error"), bytes)
+}
+
+#[test]
+fn what_a_turn_leaves_is_reported_again_the_end_of_input_too() {
+    let (mut client, mut connection) = pair();
+    let mut epoll = Epoll::new(1).expect("an epoll");
+    epoll
+        .add(&connection.socket, 0, Interest::IN)
+        .expect("added");
+    client.write_all(&[1; 15]).expect("sent");
+    socket::end_output(&client).expect("half-closed");
+    for expected in [(Next::Wait, 10), (Next::Wait, 5), (Next::Close, 0)] {
+        assert_eq!(epoll.wait(Some(0)).expect("wait"), 1);
+        assert_eq!(turn(&mut connection), expected);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_kept_and_sent_on_before_anything_is_read() {
+    let (mut client, mut connection) = pair();
+    let mut bytes = 0;
+    let mut input = vec![0; INPUT_BYTES];
+    let mut output = Vec::new();
+    let mut sent = 0;
+    let next = loop {
+        client.write_all(&[1; 4096]).expect("read at once");
+        sent += 4096;
+        match connection.turn(&mut input, &mut output, &mut bytes) {
+            Ok(Next::Wait) => {}
+            next => break next.expect("no error"),
+        }
+    };
+    assert_eq!(next, Next::Watch(Interest::OUT));
+    let unsent = connection.unsent.len();
+    assert_eq!(bytes + unsent as u64, sent);
+
+    client.write_all(b"not yet").expect("sent");
+    client
+        .read_exact(&mut vec![0; bytes as usize])
+        .expect("read");
+    let (next, bytes) = turn(&mut connection);
+    assert_eq!(next, Next::Watch(Interest::IN));
+    assert_eq!(bytes, unsent as u64, "only what was kept");
+    assert_eq!(connection.unsent.capacity(), 0, "the memory went back");
+}

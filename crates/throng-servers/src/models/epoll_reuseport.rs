@@ -1,0 +1,398 @@
+//! *Several loops, each with a listener of its own on the same port* (`SO_REUSEPORT`, socket(7)). The kernel chooses the
+//! listener, and so the loop, by a hash of each connection's addresses and ports. The loops share nothing at all; otherwise
+//! each is the level-triggered loop of `epoll-level`. The main thread starts the loops and waits.
+//!
+//! *Connections are spread evenly, and blindly:* as evenly as dice fall, and without regard to who is busy. A connection whose
+//! loop is stuck waits in that loop's queue though others idle, which is the price beside `epoll-shared`.
+//!
+//! *The port.* Port 0 is chosen by the kernel for the first listener, and the others follow. A second server on the same port
+//! is refused as with every other model, although the option exists to let it in (see [`throng_sys::shared_port`]). There is
+//! nothing like it for the path of a Unix socket, so this model serves none. Left out on purpose: binding loops to CPUs,
+//! and steering connections to them by a program (`SO_ATTACH_REUSEPORT_EBPF`).
+//!
+//! *Slow readers.* What the socket does not take is kept in `unsent`, and the connection is watched for room instead
+//! of input until that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//!
+//! *Nobody starves* within a loop: one read a turn, and the rest is reported again.
+//!
+//! *Termination.* The loops and the main thread hold the ends of a socket pair. Whoever shuts it down, the main thread on the
+//! stop signal or a loop that fails, makes it readable for all of them, and since nobody reads from it, it stays so: no loop
+//! can miss it. Closing a listener resets the connections that wait in *its* queue, though another one listens on the port. So
+//! each loop first accepts what waits, then closes its listeners, and drains. A connection whose handshake ends between
+//! the two is reset all the same.
+
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::panic::resume_unwind;
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+use slab::Slab;
+use throng_sys::address::Address;
+use throng_sys::epoll::{Epoll, Event, Interest};
+use throng_sys::poll::{PollSet, READABLE};
+use throng_sys::socket;
+
+use crate::accept::{self, Failure, Pause};
+use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
+use crate::drain::Drain;
+use crate::listener::Listener;
+use crate::model::Family;
+use crate::note::Refusals;
+use crate::opening::Opening;
+use crate::serve::{ModelError, Served};
+use crate::workload::{Echo, Session};
+
+pub(crate) const DECLARATION: Declaration = Declaration {
+    name: "epoll-reuseport",
+    family: Family::EventLoops,
+    summary: "several epoll(7) loops, each with its own listener on the port (SO_REUSEPORT)",
+    workers: Workers::OnePerCpu,
+    serves_at_once: ServesAtOnce::Unbounded,
+    // The main thread, which waits, and each loop's own.
+    threads: Count {
+        fixed: 1,
+        per_worker: 1,
+        per_connection: 0,
+    },
+    processes: Count::ONE,
+    serves_unix: false,
+};
+
+/// Bytes that one read takes at most, into a buffer that all connections of a loop share.
+const INPUT_BYTES: usize = 64 * 1024;
+/// Events taken at once.
+const BATCH: usize = 256;
+
+/// Tokens from here on are of the listeners, below are slots of connections.
+const FIRST_LISTENER: u64 = 1 << 32;
+const STOP: u64 = u64::MAX;
+
+const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
+
+struct Connection<S> {
+    socket: OwnedFd,
+    session: S,
+    unsent: Vec<u8>,
+    input_ended: bool,
+}
+
+// An idle connection owns no buffer, only this (and the slab's growth, at most as much again).
+const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
+
+/// What becomes of a connection after its turn.
+enum Next {
+    /// It is watched for the same as before,
+    Wait,
+    /// or for this from now on.
+    Watch(Interest),
+    Close,
+}
+
+pub(crate) fn serve<S: Session>(
+    opening: &mut Opening<'_>,
+    stop: BorrowedFd<'_>,
+) -> Result<Served, ModelError> {
+    let listeners = opening.listeners_of_each_worker()?;
+    let addresses: Vec<Address> = listeners[0]
+        .iter()
+        .map(|listener| listener.address().clone())
+        .collect();
+    let (main_end, loops_end) = UnixStream::pair()?;
+    let waiting_max = opening.waiting_max();
+    let loops = listeners
+        .into_iter()
+        .map(|own| Loop::<S>::new(own, waiting_max, &loops_end))
+        .collect::<io::Result<Vec<_>>>()?;
+    // The scope ends when the last loop has: none outlives this call.
+    let served = thread::scope(|scope| {
+        let started = start(scope, loops, &loops_end);
+        let waited = started.is_ok().then(|| {
+            opening.ready_at(&addresses);
+            wait_for_either(stop, &main_end)
+        });
+        // On every way out: loops that have started must end.
+        shut_down(&main_end);
+        let served = join(started?);
+        waited.transpose().and(served)
+    });
+    Ok(served?)
+}
+
+type Handle<'scope> = ScopedJoinHandle<'scope, io::Result<Served>>;
+
+fn start<'scope, S: Session + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    loops: Vec<Loop<'scope, S>>,
+    loops_end: &'scope UnixStream,
+) -> io::Result<Vec<Handle<'scope>>> {
+    let start = |(server, index): (Loop<'scope, S>, usize)| {
+        thread::Builder::new()
+            .name(format!("loop-{index}"))
+            .spawn_scoped(scope, move || {
+                let result = server.run();
+                // After a failure the others end too; after a stop they do already.
+                shut_down(loops_end);
+                result
+            })
+    };
+    loops.into_iter().zip(0..).map(start).collect()
+}
+
+fn wait_for_either(stop: BorrowedFd<'_>, main_end: &UnixStream) -> io::Result<()> {
+    let mut set = PollSet::new();
+    set.push(stop, READABLE);
+    set.push(main_end, READABLE);
+    // A signal that is not ours ends a wait too.
+    while set.wait(None)? == 0 {}
+    Ok(())
+}
+
+fn shut_down(end: &UnixStream) {
+    // It fails where the other end has been shut down, which has had the effect.
+    let _ = end.shutdown(Shutdown::Both);
+}
+
+/// What all did together, or the first error, when all have ended.
+fn join(loops: Vec<Handle<'_>>) -> io::Result<Served> {
+    let join = |server: Handle<'_>| server.join().unwrap_or_else(|panic| resume_unwind(panic));
+    let results: Vec<io::Result<Served>> = loops.into_iter().map(join).collect();
+    results
+        .into_iter()
+        .try_fold(Served::default(), |sum, served| Ok(sum.and(served?)))
+}
+
+/// What each of the other threads does.
+struct Loop<'a, S> {
+    epoll: Epoll,
+    stop: BorrowedFd<'a>,
+    listeners: Vec<Listener>,
+    waiting_max: usize,
+    connections: Slab<Connection<S>>,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    pause: Pause,
+    refusals: Refusals,
+    drain: Option<Drain>,
+    accepted: u64,
+    bytes: u64,
+}
+
+impl<'a, S: Session> Loop<'a, S> {
+    fn new(listeners: Vec<Listener>, waiting_max: usize, stop: &'a UnixStream) -> io::Result<Self> {
+        let epoll = Epoll::new(BATCH)?;
+        epoll.add(stop, STOP, Interest::IN)?;
+        for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
+            epoll.add(listener, token, Interest::IN)?;
+        }
+        Ok(Self {
+            epoll,
+            stop: stop.as_fd(),
+            listeners,
+            waiting_max,
+            connections: Slab::new(),
+            input: vec![0; INPUT_BYTES],
+            output: Vec::with_capacity(INPUT_BYTES),
+            pause: Pause::default(),
+            refusals: Refusals::default(),
+            drain: None,
+            accepted: 0,
+            bytes: 0,
+        })
+    }
+
+    fn run(mut self) -> io::Result<Served> {
+        while !self.is_done() {
+            let ready = self.epoll.wait(self.timeout_ns())?;
+            for position in 0..ready {
+                if let Some(event) = self.epoll.event(position) {
+                    self.handle(event)?;
+                }
+            }
+            if self.pause.remaining_ns() == Some(0) {
+                self.resume_accepting()?;
+            }
+        }
+        let notes = [self.pause.into_note(), self.refusals.into_note(REMEDY)];
+        Ok(Served {
+            connections: self.accepted,
+            bytes: self.bytes,
+            notes: notes.into_iter().flatten().collect(),
+        })
+    }
+
+    fn is_done(&self) -> bool {
+        self.drain
+            .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
+    }
+
+    fn timeout_ns(&self) -> Option<u64> {
+        let drain = self.drain.map(Drain::remaining_ns);
+        drain.or_else(|| self.pause.remaining_ns())
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) -> io::Result<()> {
+        if event.token < FIRST_LISTENER {
+            self.serve_connection(event.token)
+        } else if event.token == STOP {
+            self.begin_drain()
+        } else {
+            self.accept_at_most(accept::BATCH, (event.token - FIRST_LISTENER) as usize)
+        }
+    }
+
+    #[inline]
+    fn serve_connection(&mut self, token: u64) -> io::Result<()> {
+        let key = token as usize;
+        let Some(connection) = self.connections.get_mut(key) else {
+            return Ok(());
+        };
+        let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
+        let next = next.and_then(|next| match next {
+            Next::Watch(interest) => {
+                self.epoll.modify(&connection.socket, token, interest)?;
+                Ok(Next::Wait)
+            }
+            next => Ok(next),
+        });
+        // An error is a reset: there is nobody left to tell.
+        if let Ok(Next::Close) | Err(_) = next {
+            self.connections.remove(key);
+            return self.resume_accepting();
+        }
+        Ok(())
+    }
+
+    /// Those left over keep the listener readable.
+    fn accept_at_most(&mut self, most: usize, index: usize) -> io::Result<()> {
+        for _ in 0..most {
+            // Gone where the drain began in this batch.
+            let Some(listener) = self.listeners.get(index) else {
+                return Ok(());
+            };
+            match listener.accept() {
+                Ok(socket) => self.admit(socket),
+                Err(error) => match accept::failure(&error) {
+                    Failure::NoneWaits => return Ok(()),
+                    Failure::ThisOneOnly => {}
+                    Failure::Exhausted => {
+                        self.pause.begin(error);
+                        return self.watch_listeners(Interest::empty());
+                    }
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn admit(&mut self, socket: OwnedFd) {
+        let slot = self.connections.vacant_entry();
+        match self.epoll.add(&socket, slot.key() as u64, Interest::IN) {
+            Ok(()) => {
+                slot.insert(Connection {
+                    socket,
+                    session: S::default(),
+                    unsent: Vec::new(),
+                    input_ended: false,
+                });
+                self.accepted += 1;
+            }
+            Err(error) => self.refusals.add(error),
+        }
+    }
+
+    fn resume_accepting(&mut self) -> io::Result<()> {
+        if self.pause.end() {
+            self.watch_listeners(Interest::IN)?;
+        }
+        Ok(())
+    }
+
+    fn watch_listeners(&self, interest: Interest) -> io::Result<()> {
+        for (listener, token) in self.listeners.iter().zip(FIRST_LISTENER..) {
+            self.epoll.modify(listener, token, interest)?;
+        }
+        Ok(())
+    }
+
+    fn begin_drain(&mut self) -> io::Result<()> {
+        self.epoll.delete(self.stop)?;
+        for index in 0..self.listeners.len() {
+            // Bounded, since others may go on connecting.
+            self.accept_at_most(self.waiting_max, index)?;
+        }
+        self.listeners.clear();
+        self.pause.end();
+        self.drain = Some(Drain::begin(
+            self.connections.iter().map(|(_, open)| &open.socket),
+        ));
+        Ok(())
+    }
+}
+
+impl<S: Session> Connection<S> {
+    /// One read and its answer, or, where a part of the last answer is left, one write. `bytes` counts what was sent.
+    #[inline]
+    fn turn(
+        &mut self,
+        input: &mut [u8],
+        output: &mut Vec<u8>,
+        bytes: &mut u64,
+    ) -> io::Result<Next> {
+        if !self.unsent.is_empty() {
+            let sent = sent(socket::send(&self.socket, &self.unsent))?;
+            *bytes += sent as u64;
+            self.unsent.drain(..sent);
+            return Ok(self.next(Interest::OUT));
+        }
+        let received = match socket::receive(&self.socket, input) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Wait),
+            result => result?,
+        };
+        output.clear();
+        if received == 0 {
+            self.input_ended = true;
+            self.session.end_of_input(output);
+        } else {
+            self.session.input(&input[..received], output);
+        }
+        if !output.is_empty() {
+            let sent = sent(socket::send(&self.socket, output))?;
+            *bytes += sent as u64;
+            self.unsent.extend_from_slice(&output[sent..]);
+        }
+        Ok(self.next(Interest::IN))
+    }
+
+    #[inline]
+    fn next(&mut self, watched: Interest) -> Next {
+        let wanted = if self.unsent.is_empty() {
+            // Idle again: the memory goes back.
+            self.unsent = Vec::new();
+            if self.input_ended {
+                return Next::Close;
+            }
+            Interest::IN
+        } else {
+            Interest::OUT
+        };
+        if wanted == watched {
+            Next::Wait
+        } else {
+            Next::Watch(wanted)
+        }
+    }
+}
+
+/// A full send buffer took nothing, which is no error.
+fn sent(result: io::Result<usize>) -> io::Result<usize> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+use std::io::{Read as _, Write as _};
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use throng_sys::address::Address;
+
+use super::*;
+use crate::opening::Announcement;
+
+const CLIENTS: usize = 11;
+
+fn is_echoed(path: &Path) {
+    let mut connection = UnixStream::connect(path).expect("connected");
+    connection.write_all(b"abc").expect("sent");
+    let mut reply = [0; 3];
+    connection.read_exact(&mut reply).expect("served");
+    assert_eq!(&reply, b"abc");
+}
+
+/// Serves with three loops while `meanwhile` runs, which is handed the path.
+fn serve_with_three(name: &str, meanwhile: impl FnOnce(&Path) + Send) -> Served {
+    let path = std::env::temp_dir().join(format!("throng-{name}-{}.sock", std::process::id()));
+    let listen = [Address::Unix(path.clone())];
+    let (stop, stopped) = UnixStream::pair().expect("a pair");
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    let served = thread::scope(|scope| {
+        let path = &path;
+        scope.spawn(move || {
+            is_ready.recv().expect("ready");
+            meanwhile(path);
+            drop(stop);
+        });
+        let mut tell = |what: Announcement<'_>| {
+            if let Announcement::Ready(_) = what {
+                ready.send(()).expect("it waits");
+            }
+        };
+        let workers = NonZeroU32::new(3);
+        let mut opening = Opening::new(&DECLARATION, &listen, 64, workers, &mut tell);
+        serve::<Echo>(&mut opening, stopped.as_fd()).expect("served")
+    });
+    assert!(!path.exists(), "the last loop removed the path");
+    served
+}
+
+#[test]
+fn every_connection_is_served_by_one_loop_and_every_loop_ends() {
+    let served = serve_with_three("shared", |path| {
+        thread::scope(|scope| {
+            for _ in 0..CLIENTS {
+                scope.spawn(|| is_echoed(path));
+            }
+        });
+    });
+    assert_eq!((served.connections, served.bytes), (11, 33));
+    assert!(served.notes.is_empty(), "{:?}", served.notes);
+}
+
+#[test]
+fn a_paused_loop_watches_its_listeners_again() {
+    let path = std::env::temp_dir().join(format!("throng-rest-{}.sock", std::process::id()));
+    let listener = Listener::open(&Address::Unix(path.clone()), 16).expect("listening");
+    let (main_end, loops_end) = UnixStream::pair().expect("a pair");
+    let mut server = Loop::<Echo>::new(Arc::from([listener]), &loops_end).expect("a loop");
+    let waiting = UnixStream::connect(&path).expect("connected");
+    let is_reported = |server: &mut Loop<'_, Echo>| {
+        let ready = server.epoll.wait(Some(0)).expect("wait");
+        (0..ready).any(|position| {
+            let event = server.epoll.event(position).expect("an event");
+            event.token == FIRST_LISTENER
+        })
+    };
+    assert!(is_reported(&mut server));
+    server.rest(io::Error::other("full"));
+    assert!(!is_reported(&mut server), "it rests");
+    server.resume_accepting();
+    assert!(is_reported(&mut server), "who waited is reported at once");
+    drop(waiting);
+
+    shut_down(&main_end);
+    let served = server.run().expect("it ends");
+    assert_eq!(served.notes.len(), 1);
+}

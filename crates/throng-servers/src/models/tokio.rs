@@ -1,0 +1,260 @@
+//! *A task for each connection, tokio's work-stealing runtime* (M:N): as many worker threads as CPUs take turns at the
+//! tasks that are ready; an idle worker steals from a busy one's queue. A connection's code is a plain loop that
+//! suspends where it would block. One worker at a time polls epoll for all of them, so a task may wake on another core
+//! than it slept on.
+//!
+//! *Cost.* A task is one allocation of some hundred bytes (its state machine, with the socket's registration beside it),
+//! an input buffer of [`INPUT_BYTES`] and an output buffer as large as its largest answer, both kept while it is idle
+//! (pages that were never touched are not real): 5 to 17 KiB in all, depending on what the allocator has to clear. A
+//! wake-up costs a push to a queue, and now and then that of a parked worker.
+//!
+//! *Slow readers* hold only their own task: it writes all before it reads again, so a connection never has more than
+//! one read's answer in memory.
+//!
+//! *Nobody starves.* Tokio counts each task's operations, and suspends it after 128 that did not have to wait.
+//!
+//! *Termination.* Each task also waits for the drop of its own `oneshot` sender, which costs a message an uncontended
+//! load (one signal for all would be a lock that all share). It then ends its input, and takes its ordinary way out.
+//! Who is left at the end of the drain is dropped with the runtime.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use slab::Slab;
+use throng_sys::address::Address;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::unix::pipe::Receiver;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::accept::{self, Failure, Pause};
+use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
+use crate::drain::{self, Drain};
+use crate::listener::Listener;
+use crate::model::Family;
+use crate::opening::Opening;
+use crate::serve::{ModelError, Served};
+use crate::workload::Session;
+
+pub(crate) const DECLARATION: Declaration = Declaration {
+    name: "tokio",
+    family: Family::Tasks,
+    summary: "a task for each connection, tokio's work-stealing threads",
+    workers: Workers::OnePerCpu,
+    serves_at_once: ServesAtOnce::Unbounded,
+    // The main thread, which only waits for the end; the blocking pool stays empty.
+    threads: Count {
+        fixed: 1,
+        per_worker: 1,
+        per_connection: 0,
+    },
+    processes: Count::ONE,
+    serves_unix: true,
+};
+
+/// Bytes that one read takes at most.
+const INPUT_BYTES: usize = 16 * 1024;
+
+pub(crate) fn serve<S: Session>(
+    opening: &mut Opening<'_>,
+    stop: BorrowedFd<'_>,
+) -> Result<Served, ModelError> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(opening.workers())
+        .enable_all()
+        .build()?;
+    let listeners = opening.listeners()?;
+    opening.ready(&listeners);
+    run::<S>(runtime, listeners, stop)
+}
+
+fn run<S: Session>(
+    runtime: Runtime,
+    listeners: Vec<Listener>,
+    stop: BorrowedFd<'_>,
+) -> Result<Served, ModelError> {
+    let shared = Arc::new(Shared::default());
+    runtime.block_on(serve_until::<S>(listeners, stop, &shared))?;
+    // Waits for the workers, and drops the tasks that are left: each adds what it has sent.
+    drop(runtime);
+    let state = std::mem::take(&mut *shared.state());
+    Ok(Served {
+        connections: state.accepted,
+        bytes: state.bytes,
+        notes: state.pause.into_note().into_iter().collect(),
+    })
+}
+
+async fn serve_until<S: Session>(
+    listeners: Vec<Listener>,
+    stop: BorrowedFd<'_>,
+    shared: &Arc<Shared>,
+) -> io::Result<()> {
+    // Nothing is sent: it is closed when the last task has dropped its end.
+    let (open, mut all_closed) = mpsc::channel::<()>(1);
+    let mut acceptors = JoinSet::new();
+    // Before anybody accepts: connections may take every descriptor that is left.
+    let doors: Vec<Door> = listeners.iter().map(Door::new).collect::<Result<_, _>>()?;
+    // Whatever it is, only its readiness is asked for.
+    let stop = Receiver::from_owned_fd_unchecked(stop.try_clone_to_owned()?)?;
+    for door in doors {
+        acceptors.spawn(accept::<S>(door, Arc::clone(shared), open.clone()));
+    }
+    drop(open);
+    stop.readable().await?;
+    // Waits until each has dropped its door.
+    acceptors.shutdown().await;
+    drop(listeners);
+    let stops = std::mem::take(&mut shared.state().stops);
+    drop(stops);
+    let left = Duration::from_nanos(Drain::begin_without().remaining_ns());
+    let _ = tokio::time::timeout(left, all_closed.recv()).await;
+    Ok(())
+}
+
+/// A listener as tokio knows it, by a descriptor of its own.
+enum Door {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Door {
+    fn new(listener: &Listener) -> io::Result<Self> {
+        let descriptor = listener.as_fd().try_clone_to_owned()?;
+        Ok(match listener.address() {
+            Address::Tcp(_) => Self::Tcp(TcpListener::from_std(descriptor.into())?),
+            Address::Unix(_) => Self::Unix(UnixListener::from_std(descriptor.into())?),
+        })
+    }
+}
+
+/// What accepts at one listener, and gives each connection its task.
+async fn accept<S: Session>(door: Door, shared: Arc<Shared>, open: mpsc::Sender<()>) {
+    loop {
+        let accepted = match &door {
+            Door::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
+                // It fails only on a connection that is already reset, whose first read will say so.
+                let _ = stream.set_nodelay(true);
+                let (entry, stop) = Entry::new(&shared, open.clone());
+                tokio::spawn(serve_connection::<S, _>(stream, entry, stop));
+            }),
+            Door::Unix(listener) => listener.accept().await.map(|(stream, _)| {
+                let (entry, stop) = Entry::new(&shared, open.clone());
+                tokio::spawn(serve_connection::<S, _>(stream, entry, stop));
+            }),
+        };
+        if let Err(error) = accepted
+            && accept::failure(&error) == Failure::Exhausted
+        {
+            let left_ns = shared.pause(error);
+            tokio::time::sleep(Duration::from_nanos(left_ns)).await;
+        }
+    }
+}
+
+/// A connection's task. An error is a reset: there is nobody left to tell.
+async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Unpin>(
+    mut stream: Stream,
+    mut entry: Entry,
+    mut stop: oneshot::Receiver<()>,
+) {
+    let mut session = S::default();
+    let mut input = vec![0; INPUT_BYTES];
+    let mut output = Vec::new();
+    let mut stopping = false;
+    loop {
+        let received = tokio::select! {
+            biased;
+            received = stream.read(&mut input) => received,
+            _ = &mut stop, if !stopping => {
+                stopping = true;
+                drain::end_input(&stream);
+                continue;
+            }
+        };
+        let Ok(received) = received else { return };
+        output.clear();
+        if received == 0 {
+            session.end_of_input(&mut output);
+        } else {
+            session.input(&input[..received], &mut output);
+        }
+        // As `write_all`, but counting: the drop of a task may end it half-way.
+        let mut sent = 0;
+        while sent < output.len() {
+            let Ok(more) = stream.write(&output[sent..]).await else {
+                return;
+            };
+            sent += more;
+            entry.bytes += more as u64;
+        }
+        if received == 0 {
+            return;
+        }
+    }
+}
+
+/// What the tasks share: touched when a connection opens and when it closes, never for a message.
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Dropped, one tells its connection's task to end.
+    stops: Slab<oneshot::Sender<()>>,
+    accepted: u64,
+    bytes: u64,
+    pause: Pause,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change under the lock is complete in itself.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that accepting rests; for how long.
+    fn pause(&self, cause: io::Error) -> u64 {
+        let pause = &mut self.state().pause;
+        pause.begin(cause);
+        pause.remaining_ns().unwrap_or(0)
+    }
+}
+
+/// An open connection's place among the others. Dropped, however its task ends, it adds what was sent.
+struct Entry {
+    shared: Arc<Shared>,
+    key: usize,
+    bytes: u64,
+    _open: mpsc::Sender<()>,
+}
+
+impl Entry {
+    fn new(shared: &Arc<Shared>, open: mpsc::Sender<()>) -> (Self, oneshot::Receiver<()>) {
+        let (sender, stop) = oneshot::channel();
+        let mut state = shared.state();
+        state.accepted += 1;
+        let entry = Self {
+            shared: Arc::clone(shared),
+            key: state.stops.insert(sender),
+            bytes: 0,
+            _open: open,
+        };
+        (entry, stop)
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.bytes += self.bytes;
+        // Already gone where the drain has begun.
+        state.stops.try_remove(self.key);
+    }
+}

@@ -1,0 +1,114 @@
+//! The one list: every model on every address family that it serves.
+
+use libtest_mimic::Trial;
+use throng_servers::Model;
+use throng_sys::address::Address;
+
+use super::setup::{Setup, unix_address};
+
+/// What a test is tried with.
+#[derive(Clone, Copy)]
+pub(crate) struct Case {
+    pub(crate) model: Model,
+    pub(crate) family: Family,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Family {
+    Ipv4,
+    Ipv6,
+    Unix,
+}
+
+impl Family {
+    const ALL: [Self; 3] = [Self::Ipv4, Self::Ipv6, Self::Unix];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+            Self::Unix => "unix",
+        }
+    }
+
+    /// An address to listen on that nobody else has.
+    pub(crate) fn address(self) -> Address {
+        let numeric = match self {
+            Self::Ipv4 => "127.0.0.1:0",
+            Self::Ipv6 => "[::1]:0",
+            Self::Unix => return unix_address(),
+        };
+        numeric.parse().expect("an address")
+    }
+}
+
+impl Case {
+    /// A server of this model on one address of this family, not started yet.
+    pub(crate) fn setup(self) -> Setup {
+        Setup::new(self.model, vec![self.family.address()])
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        Model::ALL.into_iter().flat_map(|model| {
+            Family::ALL
+                .into_iter()
+                .map(move |family| Self { model, family })
+                .filter(move |case| model.serves_unix() || !matches!(case.family, Family::Unix))
+        })
+    }
+}
+
+/// A test with its name, the first part of its trials' names.
+type Named<T> = (&'static str, fn(T));
+
+/// Every model.
+pub(crate) fn any(_: Model) -> bool {
+    true
+}
+
+/// Models whose design bounds how many connections they serve at the same time.
+pub(crate) fn bounded(model: Model) -> bool {
+    model.serves_at_once() != "any number"
+}
+
+/// Models that serve more than one connection at the same time.
+pub(crate) fn serves_several(model: Model) -> bool {
+    model.serves_at_once() != "1"
+}
+
+/// Models of more than one process.
+pub(crate) fn has_children(model: Model) -> bool {
+    model.expected_processes(model.workers(None), 1) > 1
+}
+
+/// A trial of each test with each case of those models: `test/model/family`.
+pub(crate) fn each_case<const TESTS: usize>(
+    belongs: fn(Model) -> bool,
+    tests: [Named<Case>; TESTS],
+) -> impl Iterator<Item = Trial> {
+    tests.into_iter().flat_map(move |(name, test)| {
+        let cases = Case::all().filter(move |case| belongs(case.model));
+        cases.map(move |case| {
+            let name = format!("{name}/{}/{}", case.model, case.family.name());
+            trial(name, move || test(case))
+        })
+    })
+}
+
+/// A trial of each test with each of those models, for what does not depend on the address: `test/model`.
+pub(crate) fn each_model<const TESTS: usize>(
+    belongs: fn(Model) -> bool,
+    tests: [Named<Model>; TESTS],
+) -> impl Iterator<Item = Trial> {
+    tests.into_iter().flat_map(move |(name, test)| {
+        let models = Model::ALL.into_iter().filter(move |&model| belongs(model));
+        models.map(move |model| trial(format!("{name}/{model}"), move || test(model)))
+    })
+}
+
+fn trial(name: String, test: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}
