@@ -27,6 +27,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) target: TargetKind,
     pub(crate) load: &'a LoadRecord,
     pub(crate) busy: Busy,
+    /// The most connections that the server declares to serve at once; absent where it declares no bound.
+    pub(crate) serves_at_once: Option<u64>,
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
     pub(crate) stolen: Option<steal::Stolen>,
     /// How the launched server ended; absent for one that was running already.
@@ -37,18 +39,45 @@ pub(crate) struct Evidence<'a> {
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
     let Evidence { pacing, load, .. } = *evidence;
     let exchange = &load.exchange;
-    vec![
+    let unserved = unserved::check(
+        pacing,
+        load.connect.connected,
+        exchange,
+        evidence.serves_at_once,
+    );
+    let mut checks = vec![
         littles_law::check(pacing, exchange.steady.as_ref(), exchange.latency.max_ns),
         outstanding::check(pacing, exchange.outstanding_sampled.as_ref()),
         generator_bound::check(pacing, evidence.busy),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
         steal::check(evidence.stolen),
-        unserved::check(pacing, load.connect.connected, exchange),
         drift::check(&exchange.timeline, exchange.duration_ns),
         errors::check(load),
         server_count::check(evidence.target, load, evidence.ending),
         server_died::check(evidence.target, evidence.ending),
-    ]
+    ];
+    if unserved.result == CheckResult::Partial {
+        checks.iter_mut().for_each(spare_where_partial);
+    }
+    checks.push(unserved);
+    checks
+}
+
+/// What presupposes that every connection is active, or comes to its end, says nothing of a server that keeps some waiting.
+fn spare_where_partial(check: &mut Check) {
+    let presupposes_all = matches!(
+        check.kind,
+        CheckKind::LittlesLaw
+            | CheckKind::OutstandingSampled
+            | CheckKind::UnexpectedErrors
+            | CheckKind::ServerCount
+    );
+    if presupposes_all && check.result == CheckResult::Failed {
+        *check = not_applicable(
+            check.kind,
+            format!("not every connection is served at once; {}", check.detail),
+        );
+    }
 }
 
 fn not_applicable(kind: CheckKind, why: impl Into<String>) -> Check {

@@ -15,7 +15,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use throng_record::{Plan, TargetRecord};
-use throng_sys::address::Address;
 use throng_sys::process_tree::ProcessTree;
 
 use crate::child::Child;
@@ -25,6 +24,7 @@ pub(crate) use ending::Ending;
 #[cfg(test)]
 pub(crate) use ending::Served;
 pub(crate) use error::LaunchError;
+pub(crate) use readiness::Announced;
 
 /// How long a server may take to leave after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
@@ -42,8 +42,8 @@ pub(crate) struct Launcher<'a> {
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
-    /// Where it can be reached.
-    pub(crate) address: Address,
+    /// Where it can be reached, and what it said of itself.
+    pub(crate) announced: Announced,
     /// It and what it started.
     pub(crate) tree: ProcessTree,
     /// Holds the Unix socket; removed with it.
@@ -72,10 +72,10 @@ impl Launcher<'_> {
         };
         let mut child = Child::spawn(command, &self.plan.server_cpus, lines)?;
         let tree = ProcessTree::of(child.pid()).map_err(LaunchError::Observe)?;
-        let address = readiness::wait(&mut child, &tree, lines, &place.address, self)?;
+        let announced = readiness::wait(&mut child, &tree, lines, &place.address, self)?;
         Ok(Server {
             child,
-            address,
+            announced,
             tree,
             _folder: place.folder,
         })

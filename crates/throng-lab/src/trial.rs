@@ -17,7 +17,7 @@ use throng_sys::clock::monotonic_ns;
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::job;
-use crate::launcher::{LaunchError, Launcher, Server};
+use crate::launcher::{Announced, LaunchError, Launcher, Server};
 use crate::observer::{Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
@@ -79,8 +79,11 @@ impl Bench<'_> {
                 return Made { trial, is_hopeless };
             }
         };
-        let (address, server, observed) = subject;
+        let (announced, server, observed) = subject;
+        let address = announced.address;
         let mut trial = self.blank(cell, &address);
+        trial.workers = announced.workers;
+        trial.serves_at_once = announced.serves_at_once;
         let mut observer = Observer::new(observed);
         let listener = match (&address, &observer.server) {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
@@ -124,10 +127,15 @@ impl Bench<'_> {
     fn subject(
         &self,
         target: &TargetRecord,
-    ) -> Result<(Address, Option<Server>, Option<Observed>), LaunchError> {
+    ) -> Result<(Announced, Option<Server>, Option<Observed>), LaunchError> {
         if let Some(address) = target.address.as_ref().and_then(|text| text.parse().ok()) {
             let observed = find_running(&address);
-            return Ok((address, None, observed));
+            let announced = Announced {
+                address,
+                workers: None,
+                serves_at_once: None,
+            };
+            return Ok((announced, None, observed));
         }
         let launcher = Launcher {
             plan: self.plan,
@@ -139,7 +147,7 @@ impl Bench<'_> {
             tree: server.tree,
             cpus: cpus_or_any(&self.plan.server_cpus),
         };
-        Ok((server.address.clone(), Some(server), Some(observed)))
+        Ok((server.announced.clone(), Some(server), Some(observed)))
     }
 
     /// A trial of which nothing is known yet; ended early, unless told otherwise.
@@ -151,6 +159,8 @@ impl Bench<'_> {
             started_at_ns: 0,
             duration_ns: 0,
             outcome: Outcome::Interrupted,
+            workers: None,
+            serves_at_once: None,
             job: job(self.plan, cell, address),
             connect: None,
             exchange: None,

@@ -19,7 +19,7 @@ pub enum CheckKind {
     SchedulingError,
     /// CPU time stolen by the hypervisor, at most 2 % of the window.
     Steal,
-    /// Every connection got at least one reply.
+    /// Every connection got at least one reply, or as many as the server declares to serve at once.
     UnservedConnections,
     /// The two halves of the measured window agree.
     Drift,
@@ -39,6 +39,9 @@ pub enum CheckResult {
     Passed,
     /// The figure stands with a reservation, for example "at least".
     Qualified,
+    /// The server serves fewer connections at once than there were, by its design: "serves k of N", nothing wrong and
+    /// nothing to rank.
+    Partial,
     /// The figure must not be ranked.
     Failed,
     /// Could not be made here, or has no meaning for this pacing; the detail says why.
@@ -68,6 +71,8 @@ pub enum Verdict {
     Valid,
     /// Shown as "at least X" and ranked apart.
     Qualified,
+    /// Shown as "serves k of N", not ranked.
+    Partial,
     /// Shown as invalid, never ranked.
     Invalid,
 }
@@ -76,15 +81,12 @@ impl Verdict {
     /// The worst result decides.
     #[must_use]
     pub fn of(checks: &[Check]) -> Self {
-        if checks
-            .iter()
-            .any(|check| check.result == CheckResult::Failed)
-        {
+        let has = |result| checks.iter().any(|check| check.result == result);
+        if has(CheckResult::Failed) {
             Self::Invalid
-        } else if checks
-            .iter()
-            .any(|check| check.result == CheckResult::Qualified)
-        {
+        } else if has(CheckResult::Partial) {
+            Self::Partial
+        } else if has(CheckResult::Qualified) {
             Self::Qualified
         } else {
             Self::Valid

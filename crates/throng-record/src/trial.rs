@@ -39,6 +39,11 @@ pub struct Trial {
     pub duration_ns: u64,
     /// How it ended.
     pub outcome: Outcome,
+    /// Threads, loops or processes that serve, as the launched server announced; absent where it did not.
+    pub workers: Option<u32>,
+    /// The most connections that the launched server serves at the same time, as it announced; absent where its design
+    /// sets no bound.
+    pub serves_at_once: Option<u64>,
     /// The fleet and the exchange, fully resolved.
     pub job: LoadJob,
     /// Opening the connections.

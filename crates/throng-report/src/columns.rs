@@ -98,7 +98,7 @@ fn mark(row: &Row, pacing: &Pacing) -> &'static str {
         (Standing::Qualified, Compared::MessagesPerSecond) => "≥ ",
         (Standing::Qualified, Compared::LatencyP99) => "* ",
         (Standing::Invalid | Standing::Failed, _) => "✗ ",
-        (Standing::Ranked | Standing::NotMeasured, _) => "",
+        (Standing::Ranked | Standing::Partial | Standing::NotMeasured, _) => "",
     }
 }
 
@@ -107,6 +107,7 @@ pub(crate) fn short_throughput(row: &Row, pacing: &Pacing) -> String {
     let mark = mark(row, pacing);
     match (&row.messages_per_second, row.standing) {
         (Some(found), _) => format!("{mark}{}", format::rate(found.median)),
+        (None, Standing::Partial) => serves(row),
         (None, Standing::Invalid) => format!("{mark}invalid"),
         (None, Standing::Failed) => format!("{mark}failed"),
         (None, _) => absent(),
@@ -137,10 +138,17 @@ fn throughput(row: &Row, pacing: &Pacing) -> String {
             format!("{mark}{}{spread}", format::rate(found.median))
         }
         (Standing::Ranked | Standing::Qualified, None) => absent(),
+        (Standing::Partial, _) => format!("serves {}", serves(row)),
         (Standing::Invalid, _) => format!("{mark}invalid: {}", reasons(row)),
         (Standing::Failed, _) => format!("{mark}failed"),
         (Standing::NotMeasured, _) => "not measured".to_owned(),
     }
+}
+
+/// `120 of 1000`: the connections that got replies.
+fn serves(row: &Row) -> String {
+    row.serves_of
+        .map_or_else(absent, |(served, of)| format!("{served} of {of}"))
 }
 
 /// The most frequent reason in full, the others as a number: the remarks under the table name them all.

@@ -114,6 +114,7 @@ fn verdict(trial: &Trial) -> &'static str {
     match Worth::of(trial) {
         Worth::Valid => "valid",
         Worth::Qualified => "qualified",
+        Worth::Partial => "partial",
         Worth::Invalid => "invalid",
         Worth::Failed => "failed",
         Worth::Interrupted => "interrupted",

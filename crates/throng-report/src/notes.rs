@@ -36,10 +36,12 @@ pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
         notes.extend(fewer_trials(&group.rows).map(|text| format!("{text} at {at}.")));
         notes.extend(no_baseline(summary, &group.rows).map(|text| format!("{text} at {at}.")));
     }
-    if summary.remarks.is_empty() && summary.trials_made > 0 {
+    let partial: u32 = summary.rows().map(|row| row.trials.partial).sum();
+    let judged = summary.trials_made - partial;
+    if summary.remarks.is_empty() && judged > 0 {
         notes.insert(
             0,
-            match summary.trials_made {
+            match judged {
                 1 => "The trial passed every check.".to_owned(),
                 made => format!("All {} trials passed every check.", exact(made.into())),
             },
@@ -95,6 +97,7 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
         }.to_owned());
     }
     lines.extend(marks(summary));
+    lines.extend(partial(summary));
     lines.extend(limits(summary));
     lines.retain(|line| !line.is_empty());
     lines
@@ -137,6 +140,13 @@ fn marks(summary: &Summary<'_>) -> Option<String> {
             Compared::LatencyP99 => "*: stands with a reservation, see above; ranked apart.",
         }
         .to_owned()
+    })
+}
+
+fn partial(summary: &Summary<'_>) -> Option<String> {
+    let has_partial = summary.rows().any(|row| row.standing == Standing::Partial);
+    has_partial.then(|| {
+        "serves k of N: by its design it serves k connections at once, and the others wait in its accept queue; nothing is wrong, and nothing to rank.".to_owned()
     })
 }
 

@@ -33,6 +33,7 @@ pub(crate) fn rows(record: &RunRecord, connections: u32) -> Vec<Row> {
 pub(crate) enum Worth {
     Valid,
     Qualified,
+    Partial,
     Invalid,
     Failed,
     Interrupted,
@@ -45,6 +46,7 @@ impl Worth {
             (Outcome::Interrupted, _) => Self::Interrupted,
             (Outcome::Completed, Verdict::Valid) => Self::Valid,
             (Outcome::Completed, Verdict::Qualified) => Self::Qualified,
+            (Outcome::Completed, Verdict::Partial) => Self::Partial,
             (Outcome::Completed, Verdict::Invalid) => Self::Invalid,
         }
     }
@@ -71,6 +73,8 @@ impl<'a> Sorted<'a> {
             Standing::Ranked
         } else if qualified > 0 {
             Standing::Qualified
+        } else if number(Worth::Partial) > 0 {
+            Standing::Partial
         } else if number(Worth::Invalid) > 0 {
             Standing::Invalid
         } else if number(Worth::Failed) > 0 {
@@ -83,7 +87,9 @@ impl<'a> Sorted<'a> {
             Standing::Qualified => {
                 matches!(Worth::of(trial), Worth::Valid | Worth::Qualified)
             }
-            Standing::Invalid | Standing::Failed | Standing::NotMeasured => false,
+            Standing::Partial | Standing::Invalid | Standing::Failed | Standing::NotMeasured => {
+                false
+            }
         };
         let basis = all.iter().copied().filter(stands).collect();
         Self {
@@ -106,6 +112,7 @@ impl<'a> Sorted<'a> {
             planned,
             valid: number(Worth::Valid),
             qualified: number(Worth::Qualified),
+            partial: number(Worth::Partial),
             invalid: number(Worth::Invalid),
             failed: number(Worth::Failed),
             interrupted: number(Worth::Interrupted),
@@ -154,6 +161,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         standing: trials.standing,
         rank: None,
         trials: trials.counts(planned),
+        serves_of: serves_of(trials.of_worth(Worth::Partial)),
         failed_checks: failed_checks(trials.of_worth(Worth::Invalid)),
         messages_per_second: median::estimate(&throughputs(basis.iter().copied())),
         invalid_messages_per_second: match trials.standing {
@@ -261,6 +269,13 @@ fn failed_checks<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<CheckKind> 
     let mut kinds: Vec<(CheckKind, usize)> = counts.into_iter().collect();
     kinds.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     kinds.into_iter().map(|(kind, _)| kind).collect()
+}
+
+/// How many connections got replies, and how many there were, in a trial whose server serves fewer at once.
+fn serves_of<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> Option<(u32, u32)> {
+    let trial = trials.next()?;
+    let served = trial.exchange.as_ref()?.connections_served;
+    Some((served, trial.connect.as_ref()?.connected))
 }
 
 fn waited_share(trials: &[&Trial]) -> Option<f64> {

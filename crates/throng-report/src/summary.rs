@@ -64,6 +64,8 @@ pub enum Standing {
     Ranked,
     /// They are bounds ("at least X"); ranked apart.
     Qualified,
+    /// The server serves fewer connections at once than there are, by its design: "serves k of N"; no figures, not ranked.
+    Partial,
     /// Every trial failed a check; no figures, never ranked.
     Invalid,
     /// No trial could run to its end.
@@ -81,6 +83,8 @@ pub struct TrialCounts {
     pub valid: u32,
     /// Stand with a reservation.
     pub qualified: u32,
+    /// Their server serves fewer connections at once than there were.
+    pub partial: u32,
     /// Failed a check.
     pub invalid: u32,
     /// Could not run.
@@ -122,6 +126,8 @@ pub struct Row {
     pub rank: Option<u32>,
     /// How many trials ended how.
     pub trials: TrialCounts,
+    /// For a server that serves fewer connections at once than there are: how many got replies, and of how many.
+    pub serves_of: Option<(u32, u32)>,
     /// Checks that invalid trials failed, the most frequent first.
     pub failed_checks: Vec<CheckKind>,
     /// Throughput.
@@ -205,7 +211,11 @@ pub(crate) fn target_name(plan: &Plan, index: u32) -> &str {
 }
 
 fn made(row: &Row) -> u32 {
-    row.trials.valid + row.trials.qualified + row.trials.invalid + row.trials.failed
+    row.trials.valid
+        + row.trials.qualified
+        + row.trials.partial
+        + row.trials.invalid
+        + row.trials.failed
 }
 
 fn ordered(mut rows: Vec<Row>, pacing: &Pacing) -> Vec<Row> {

@@ -291,6 +291,6 @@ fn coloured(cell: Cell, standing: Standing) -> Cell {
         Standing::Ranked => cell,
         Standing::Qualified => cell.fg(Color::Yellow),
         Standing::Invalid | Standing::Failed => cell.fg(Color::Red),
-        Standing::NotMeasured => cell.add_attribute(Attribute::Dim),
+        Standing::Partial | Standing::NotMeasured => cell.add_attribute(Attribute::Dim),
     }
 }

@@ -245,3 +245,25 @@ fn the_json_is_json_and_holds_every_row() {
         }
     }
 }
+
+#[test]
+fn a_server_that_serves_fewer_at_once_says_so_and_is_neither_ranked_nor_invalid() {
+    let mut record = fixture::closed();
+    for trial in &mut record.trials {
+        if trial.target == 3 && trial.job.fleet.connections == 10 {
+            trial.verdict = Verdict::Partial;
+            trial
+                .exchange
+                .as_mut()
+                .expect("exchanged")
+                .connections_served = 4;
+        }
+    }
+    let found = row(&record, 10, "poll");
+    assert_eq!(found.standing, Standing::Partial);
+    assert_eq!((found.rank, found.serves_of), (None, Some((4, 10))));
+    assert!(found.messages_per_second.is_none());
+    let text = terminal(&record, None, false);
+    assert!(text.contains("serves 4 of 10"), "{text}");
+    assert!(text.contains("serves k of N: "), "{text}");
+}

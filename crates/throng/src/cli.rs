@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{completions, doctor, echo, generate, load, man, report, run, serve};
+use crate::command::{completions, doctor, echo, generate, load, man, report, run, serve, servers};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -12,6 +12,7 @@ Examples:
   throng echo epoll-edge io-uring --connections 10,100,1000
   throng echo tcp://127.0.0.1:7000             a server of your own that already runs
   throng echo --command './mine --port {port}' poll
+  throng servers                               the built-in models, and how each works
   throng doctor                                what this machine allows
   throng report latest --format markdown       the last run once more
 
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Run(run::Arguments),
     Echo(echo::Arguments),
     Serve(serve::Arguments),
+    Servers(servers::Arguments),
     Doctor(doctor::Arguments),
     Report(report::Arguments),
     Completions(completions::Arguments),
@@ -61,6 +63,7 @@ impl Command {
             Self::Run(arguments) => run::run(arguments),
             Self::Echo(arguments) => echo::run(arguments),
             Self::Serve(arguments) => serve::run(arguments),
+            Self::Servers(arguments) => servers::run(arguments),
             Self::Doctor(arguments) => doctor::run(arguments),
             Self::Report(arguments) => report::run(arguments),
             Self::Completions(arguments) => completions::run(arguments),

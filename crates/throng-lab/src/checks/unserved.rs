@@ -1,10 +1,18 @@
 //! Unserved connections: some got no reply at all, so the others' figures are not those of all.
+//!
+//! A model that declares to serve k connections at once (one for an iterative server, a pool's size) leaves the others in
+//! the accept queue: with more than k that is what it is, "serves k of N", and no fault. Serving fewer than it declares is one.
 
 use throng_record::{Check, CheckKind, CheckResult, ExchangePhase, Pacing};
 
 use super::{made, not_applicable};
 
-pub(super) fn check(pacing: &Pacing, connected: u32, exchange: &ExchangePhase) -> Check {
+pub(super) fn check(
+    pacing: &Pacing,
+    connected: u32,
+    exchange: &ExchangePhase,
+    serves_at_once: Option<u64>,
+) -> Check {
     let kind = CheckKind::UnservedConnections;
     if connected == 0 {
         return not_applicable(kind, "no connection was opened");
@@ -18,13 +26,24 @@ pub(super) fn check(pacing: &Pacing, connected: u32, exchange: &ExchangePhase) -
             ),
         );
     }
-    let unserved = connected.saturating_sub(exchange.connections_served);
+    let served = exchange.connections_served;
+    let unserved = connected.saturating_sub(served);
     if unserved == 0 {
         let detail = format!("each of {connected} connections got a reply");
         return made(kind, CheckResult::Passed, 0.0, 0.0, detail);
     }
+    let declared = serves_at_once.filter(|&declared| declared < u64::from(connected));
+    if declared == Some(u64::from(served)) {
+        let detail = format!(
+            "serves {served} of {connected}: by its design it serves {served} connections at once, and the others waited in its accept queue; open fewer, or give a pool more workers"
+        );
+        return made(kind, CheckResult::Partial, f64::from(unserved), 0.0, detail);
+    }
+    let declares = declared.map_or_else(String::new, |declared| {
+        format!(", although it declares to serve {declared}")
+    });
     let detail = format!(
-        "{unserved} of {connected} connections got no reply at all: the server serves fewer at once, or left them in its accept queue; open fewer, or give the server more workers"
+        "{unserved} of {connected} connections got no reply at all{declares}: the server serves fewer at once, or left them in its accept queue; open fewer, or give the server more workers"
     );
     made(kind, CheckResult::Failed, f64::from(unserved), 0.0, detail)
 }
@@ -57,10 +76,10 @@ mod tests {
     #[test]
     fn a_single_unserved_connection_fails() {
         assert_eq!(
-            check(&CLOSED, 10, &exchange(100, 10)).result,
+            check(&CLOSED, 10, &exchange(100, 10), None).result,
             CheckResult::Passed
         );
-        let failed = check(&CLOSED, 10, &exchange(100, 9));
+        let failed = check(&CLOSED, 10, &exchange(100, 9), None);
         assert_eq!(failed.result, CheckResult::Failed);
         assert!(failed.detail.contains("1 of 10"), "{}", failed.detail);
     }
@@ -68,7 +87,7 @@ mod tests {
     #[test]
     fn too_few_messages_prove_nothing() {
         assert_eq!(
-            check(&CLOSED, 10, &exchange(9, 9)).result,
+            check(&CLOSED, 10, &exchange(9, 9), None).result,
             CheckResult::NotApplicable
         );
         let open = Pacing::Open {
@@ -78,16 +97,39 @@ mod tests {
             spin: true,
         };
         assert_eq!(
-            check(&open, 10, &exchange(19, 9)).result,
+            check(&open, 10, &exchange(19, 9), None).result,
             CheckResult::NotApplicable
         );
         assert_eq!(
-            check(&open, 10, &exchange(20, 9)).result,
+            check(&open, 10, &exchange(20, 9), None).result,
             CheckResult::Failed
         );
         assert_eq!(
-            check(&CLOSED, 0, &exchange(0, 0)).result,
+            check(&CLOSED, 0, &exchange(0, 0), None).result,
             CheckResult::NotApplicable
+        );
+    }
+
+    #[test]
+    fn a_bounded_server_may_leave_the_others_waiting_and_no_more() {
+        let check = |served, declared| check(&CLOSED, 10, &exchange(100, served), Some(declared));
+        let partial = check(4, 4);
+        assert_eq!(partial.result, CheckResult::Partial);
+        assert!(
+            partial.detail.starts_with("serves 4 of 10"),
+            "{}",
+            partial.detail
+        );
+        assert_eq!(check(10, 10).result, CheckResult::Passed);
+        assert_eq!(
+            check(3, 4).result,
+            CheckResult::Failed,
+            "fewer than declared"
+        );
+        assert_eq!(
+            check(9, 20).result,
+            CheckResult::Failed,
+            "fewer than there are"
         );
     }
 }

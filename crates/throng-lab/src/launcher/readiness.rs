@@ -15,6 +15,16 @@ use crate::output::{Lines, NextLine};
 /// How often the listener is looked up.
 const POLL: Duration = Duration::from_millis(5);
 
+/// A server that is ready: where, and what it announced of itself before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Announced {
+    pub(crate) address: Address,
+    /// Threads, loops or processes that serve.
+    pub(crate) workers: Option<u32>,
+    /// The most connections that it serves at the same time.
+    pub(crate) serves_at_once: Option<u64>,
+}
+
 /// What was seen at the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
@@ -32,7 +42,12 @@ pub(super) fn wait(
     lines: Lines,
     asked: &Address,
     launcher: &Launcher<'_>,
-) -> Result<Address, LaunchError> {
+) -> Result<Announced, LaunchError> {
+    let mut announced = Announced {
+        address: asked.clone(),
+        workers: None,
+        serves_at_once: None,
+    };
     let timeout = Duration::from_nanos(launcher.plan.ready_timeout_ns);
     let deadline = Instant::now() + timeout;
     let mut seen = Seen::Nothing;
@@ -40,11 +55,11 @@ pub(super) fn wait(
         if lines == Lines::Unwanted {
             seen = look_up(asked, tree)?;
             if seen == Seen::Ready {
-                return Ok(asked.clone());
+                return Ok(announced);
             }
             std::thread::sleep(POLL);
-        } else if let Some(address) = ready_line(child)? {
-            return Ok(address);
+        } else if hear(child, &mut announced)? {
+            return Ok(announced);
         }
         if let Some(status) = child.exited() {
             return Err(ended(child, asked, seen, &status.to_string()));
@@ -58,22 +73,26 @@ pub(super) fn wait(
     }
 }
 
-fn ready_line(child: &Child) -> Result<Option<Address>, LaunchError> {
+/// Takes in the next line; whether it was the one that says ready.
+fn hear(child: &Child, announced: &mut Announced) -> Result<bool, LaunchError> {
     match child.next_line(Duration::from_millis(20)) {
-        NextLine::Line(line) => match line.strip_prefix("ready ") {
-            Some(text) => match text.trim().parse::<Address>() {
-                Ok(address) => Ok(Some(address.connectable())),
-                Err(_) => Err(LaunchError::ReadyWithoutAddress(text.to_owned())),
+        NextLine::Line(line) => match line.trim().split_once(' ') {
+            Some(("ready", text)) => match text.parse::<Address>() {
+                Ok(address) => {
+                    announced.address = address.connectable();
+                    return Ok(true);
+                }
+                Err(_) => return Err(LaunchError::ReadyWithoutAddress(text.to_owned())),
             },
-            None => Ok(None),
+            Some(("workers", number)) => announced.workers = number.parse().ok(),
+            Some(("serves-at-once", number)) => announced.serves_at_once = number.parse().ok(),
+            _ => {}
         },
-        NextLine::Silence => Ok(None),
-        NextLine::End => {
-            // Its output is closed: it ends, or waits for nothing that could come. Do not spin on that.
-            std::thread::sleep(POLL);
-            Ok(None)
-        }
+        NextLine::Silence => {}
+        // Its output is closed: it ends, or waits for nothing that could come. Do not spin on that.
+        NextLine::End => std::thread::sleep(POLL),
     }
+    Ok(false)
 }
 
 fn look_up(address: &Address, tree: &ProcessTree) -> Result<Seen, LaunchError> {

@@ -1,6 +1,7 @@
 //! Against tiny servers in Python and the shell, each with one fault.
 
 use std::time::Instant;
+use throng_sys::address::Address;
 
 use throng_record::TargetKind;
 
@@ -64,7 +65,7 @@ fn a_command_is_ready_when_its_listener_is_there_and_leaves_when_told() {
         let command = python(argument, "time.sleep(1000)");
         let server = launch_in(&plan_of(family), &command)
             .unwrap_or_else(|error| panic!("{family}: {error}"));
-        match &server.address {
+        match &server.announced.address {
             Address::Tcp(tcp) => drop(std::net::TcpStream::connect(tcp).expect(family)),
             Address::Unix(path) => {
                 drop(std::os::unix::net::UnixStream::connect(path).expect(family));
@@ -165,7 +166,7 @@ fn a_server_that_ignores_sigterm_is_killed_after_two_seconds() {
 fn a_server_that_dies_meanwhile_is_seen_to_have() {
     let command = python("{port}", "s.accept()\nsys.exit('no more')");
     let server = launch(&command).unwrap_or_else(|error| panic!("{error}"));
-    let Address::Tcp(tcp) = &server.address else {
+    let Address::Tcp(tcp) = &server.announced.address else {
         panic!("TCP was asked for")
     };
     drop(std::net::TcpStream::connect(tcp).expect("it listens"));

@@ -41,6 +41,7 @@ pub(super) fn conclude(
             target: target.kind,
             load: &record,
             busy,
+            serves_at_once: trial.serves_at_once,
             stolen: seen.stolen,
             ending,
         });

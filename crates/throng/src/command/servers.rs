@@ -1,0 +1,95 @@
+//! `throng servers`: the servers there are to choose from, for people or for programs.
+
+use clap::{Args, ValueEnum};
+use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle};
+use serde::Serialize;
+use throng_servers::Model;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng servers
+  throng servers --format json
+  throng echo epoll-edge tokio may --connections 100,1000    some of them, compared
+  throng echo all --connections 100                          all of them
+
+A model that serves few connections at once leaves the others in the accept queue: a trial with more
+reads `serves k of N`, and is not ranked. Workers are threads, loops or processes: `--workers`.";
+
+/// List the built-in servers: what each is, and how many connections it serves at once
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// Form of the list
+    #[arg(long, value_enum, default_value_t = Format::Terminal)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// For people
+    Terminal,
+    /// For programs
+    Json,
+}
+
+/// One server of the list.
+#[derive(Serialize)]
+struct Entry {
+    model: &'static str,
+    family: &'static str,
+    serves_at_once: String,
+    /// How many threads, loops or processes serve, where that is a number that may be chosen.
+    workers: Option<u32>,
+    serves_unix: bool,
+    summary: &'static str,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let entries: Vec<Entry> = Model::ALL.into_iter().map(entry).collect();
+    let text = match arguments.format {
+        Format::Terminal => for_people(&entries),
+        Format::Json => for_programs(&entries),
+    };
+    output::write(&text, None)?;
+    Ok(Exit::Success)
+}
+
+fn entry(model: Model) -> Entry {
+    Entry {
+        model: model.name(),
+        family: model.family().name(),
+        serves_at_once: model.serves_at_once(),
+        workers: model.workers(None).map(std::num::NonZeroU32::get),
+        serves_unix: model.serves_unix(),
+        summary: model.summary(),
+    }
+}
+
+fn for_programs(entries: &[Entry]) -> String {
+    let text = serde_json::to_string_pretty(entries).expect("texts and numbers are always JSON");
+    format!("{text}\n")
+}
+
+fn for_people(entries: &[Entry]) -> String {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
+    table.force_no_tty();
+    if let Some(width) = output::stdout_width() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+    }
+    table.set_header(["model", "family", "serves at once", "how it works"]);
+    for entry in entries {
+        let serves = entry.serves_at_once.as_str();
+        table.add_row([entry.model, entry.family, serves, entry.summary].map(Cell::new));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let lines = table.lines().map(|line| format!("{}\n", line.trim_end()));
+    lines.collect()
+}
