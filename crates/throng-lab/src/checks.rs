@@ -17,7 +17,7 @@ mod unserved;
 
 use throng_record::{Check, CheckKind, CheckResult, LoadRecord, Pacing, TargetKind};
 
-use crate::launcher::Ending;
+use crate::launcher::LifeEnd;
 use crate::limit::Busy;
 
 /// What the checks of one trial are made from.
@@ -29,8 +29,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) busy: Busy,
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
     pub(crate) stolen: Option<steal::Stolen>,
-    /// How the launched server ended; absent for one that was running already.
-    pub(crate) ending: Option<&'a Ending>,
+    /// How it stands with the server.
+    pub(crate) server: LifeEnd<'a>,
 }
 
 /// Makes every check.
@@ -46,8 +46,8 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
         unserved::check(pacing, load.connect.connected, exchange),
         drift::check(&exchange.timeline, exchange.duration_ns),
         errors::check(load),
-        server_count::check(evidence.target, load, evidence.ending),
-        server_died::check(evidence.target, evidence.ending),
+        server_count::check(evidence.target, evidence.server),
+        server_died::check(evidence.target, evidence.server),
     ]
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use throng_record::{Limit, Outcome, Plan, TargetRecord, Trial, Verdict};
+use throng_record::{Limit, Outcome, Plan, Setting, TargetRecord, Trial, Verdict};
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
@@ -17,7 +17,7 @@ use throng_sys::clock::monotonic_ns;
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::job;
-use crate::launcher::{LaunchError, Launcher, Server};
+use crate::launcher::{Asked, Ending, LaunchError, Launcher, Life, LifeEnd};
 use crate::observer::{Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
@@ -34,6 +34,24 @@ pub(crate) struct Bench<'a> {
     pub(crate) started_at_ns: u64,
 }
 
+/// The servers of a run, of which one at most lives at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    /// The one that serves the next trial as well.
+    living: Option<Life>,
+    /// How many have been launched.
+    launched: u32,
+}
+
+impl Servers {
+    /// Ends the one that still lives, in order.
+    pub(crate) fn end(&mut self) {
+        if let Some(life) = self.living.take() {
+            life.end();
+        }
+    }
+}
+
 /// A trial, and whether its failure will repeat itself: then the target's other trials are spared.
 pub(crate) struct Made {
     pub(crate) trial: Trial,
@@ -45,9 +63,15 @@ pub(crate) type OnProgress<'a> = &'a mut dyn FnMut(TrialPhase, u64, Duration);
 
 impl Bench<'_> {
     /// Makes one trial.
-    pub(crate) fn make(&self, cell: Cell, order: u32, on_progress: OnProgress<'_>) -> Made {
+    pub(crate) fn make(
+        &self,
+        cell: Cell,
+        order: u32,
+        servers: &mut Servers,
+        on_progress: OnProgress<'_>,
+    ) -> Made {
         let started_at_ns = monotonic_ns();
-        let mut made = self.launch_and_load(cell, started_at_ns, on_progress);
+        let mut made = self.launch_and_load(cell, started_at_ns, servers, on_progress);
         made.trial.order = order;
         made.trial.started_at_ns = started_at_ns.saturating_sub(self.started_at_ns);
         made.trial.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
@@ -63,10 +87,17 @@ impl Bench<'_> {
         trial
     }
 
-    fn launch_and_load(&self, cell: Cell, started_at_ns: u64, on_progress: OnProgress<'_>) -> Made {
+    fn launch_and_load(
+        &self,
+        cell: Cell,
+        started_at_ns: u64,
+        servers: &mut Servers,
+        on_progress: OnProgress<'_>,
+    ) -> Made {
         on_progress(TrialPhase::Launching, 0, Duration::ZERO);
         let target = &self.plan.targets[cell.target as usize];
-        let subject = match self.subject(target) {
+        let setting = &self.plan.settings[cell.setting as usize];
+        let subject = match self.subject(target, setting, servers) {
             Ok(subject) => subject,
             Err(error) => {
                 let mut trial = self.blank(cell, &unknown_address());
@@ -79,35 +110,41 @@ impl Bench<'_> {
                 return Made { trial, is_hopeless };
             }
         };
-        let (address, server, observed) = subject;
+        let (address, life, observed) = subject;
         let mut trial = self.blank(cell, &address);
+        trial.server_ordinal = life.as_ref().map(|life| life.ordinal);
         let mut observer = Observer::new(observed);
         let listener = match (&address, &observer.server) {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
         };
-        let ended =
-            match Generator::start(self.throng_program, &trial.job, &self.plan.generator_cpus) {
-                Ok(generator) => {
-                    observer
-                        .generator_started(generator.tree, cpus_or_any(&self.plan.generator_cpus));
-                    let series = Series::new(started_at_ns, listener, generator.pid());
-                    load::follow(
-                        self,
-                        generator,
-                        &mut observer,
-                        series,
-                        started_at_ns,
-                        on_progress,
-                    )
-                }
-                Err(error) => Ended::failed(error.to_string()),
-            };
+        let ended = match Generator::start(self.throng_program, &trial.job, &setting.generator_cpus)
+        {
+            Ok(generator) => {
+                observer.generator_started(generator.tree, cpus_or_any(&setting.generator_cpus));
+                let series = Series::new(started_at_ns, listener, generator.pid());
+                load::follow(
+                    self,
+                    setting,
+                    generator,
+                    &mut observer,
+                    series,
+                    started_at_ns,
+                    on_progress,
+                )
+            }
+            Err(error) => Ended::failed(error.to_string()),
+        };
         let (connected, replies) = ended.record.as_ref().map_or((0, 0), |record| {
             (record.connect.connected, record.exchange.replies)
         });
         let seen = observer.finish(connected, replies);
-        let ending = server.map(Server::end);
+        let ended_life = life.and_then(|life| self.live_on_or_end(life, cell, &ended, servers));
+        let server = match (&ended_life, trial.server_ordinal) {
+            (Some((ending, asked)), _) => LifeEnd::Ended(ending, *asked),
+            (None, Some(_)) => LifeEnd::LivesOn,
+            (None, None) => LifeEnd::NotOurs,
+        };
         trial.series = ended.series;
         let is_hopeless = conclude(
             &mut trial,
@@ -115,41 +152,71 @@ impl Bench<'_> {
             ended.outcome,
             ended.record,
             seen,
-            ending.as_ref(),
+            server,
         );
         Made { trial, is_hopeless }
     }
 
-    /// The server, started where it has to be.
+    /// The server: already running, living on from the trial before, or started.
     fn subject(
         &self,
         target: &TargetRecord,
-    ) -> Result<(Address, Option<Server>, Option<Observed>), LaunchError> {
+        setting: &Setting,
+        servers: &mut Servers,
+    ) -> Result<(Address, Option<Life>, Option<Observed>), LaunchError> {
         if let Some(address) = target.address.as_ref().and_then(|text| text.parse().ok()) {
             let observed = find_running(&address);
             return Ok((address, None, observed));
         }
-        let launcher = Launcher {
-            plan: self.plan,
-            throng_program: self.throng_program,
-            interrupted: self.interrupted,
+        let life = match servers.living.take() {
+            Some(life) => life,
+            None => {
+                let launcher = Launcher {
+                    setting,
+                    throng_program: self.throng_program,
+                    interrupted: self.interrupted,
+                };
+                let life = Life::new(launcher.launch(target)?, servers.launched);
+                servers.launched += 1;
+                life
+            }
         };
-        let server = launcher.launch(target)?;
         let observed = Observed {
-            tree: server.tree,
-            cpus: cpus_or_any(&self.plan.server_cpus),
+            tree: life.server.tree,
+            cpus: cpus_or_any(&setting.server_cpus),
         };
-        Ok((server.address.clone(), Some(server), Some(observed)))
+        Ok((life.server.address.clone(), Some(life), Some(observed)))
+    }
+
+    /// Keeps a server that is to serve the next trial too, if it is fit to; ends any other. One to which no connection could be opened,
+    /// or that met a generator without a result, is not: the next trial begins afresh.
+    fn live_on_or_end(
+        &self,
+        mut life: Life,
+        cell: Cell,
+        ended: &Ended,
+        servers: &mut Servers,
+    ) -> Option<(Ending, Asked)> {
+        life.add(ended.record.as_ref());
+        let is_reachable = matches!(&ended.record, Some(record) if record.connect.connected > 0);
+        let is_fit = ended.outcome == Outcome::Completed && is_reachable;
+        if cell.server_lives_on && is_fit && !life.server.has_died() {
+            servers.living = Some(life);
+            return None;
+        }
+        Some(life.end())
     }
 
     /// A trial of which nothing is known yet; ended early, unless told otherwise.
     fn blank(&self, cell: Cell, address: &Address) -> Trial {
         Trial {
             target: cell.target,
+            setting: cell.setting,
             repeat: cell.repeat,
             order: 0,
             started_at_ns: 0,
             duration_ns: 0,
+            server_ordinal: None,
             outcome: Outcome::Interrupted,
             job: job(self.plan, cell, address),
             connect: None,

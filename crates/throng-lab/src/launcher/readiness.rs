@@ -33,7 +33,7 @@ pub(super) fn wait(
     asked: &Address,
     launcher: &Launcher<'_>,
 ) -> Result<Address, LaunchError> {
-    let timeout = Duration::from_nanos(launcher.plan.ready_timeout_ns);
+    let timeout = Duration::from_nanos(launcher.setting.ready_timeout_ns);
     let deadline = Instant::now() + timeout;
     let mut seen = Seen::Nothing;
     loop {
