@@ -30,7 +30,7 @@ pub(crate) struct Evidence<'a> {
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
     pub(crate) stolen: Option<steal::Stolen>,
     /// How it stands with the server.
-    pub(crate) server: LifeEnd<'a>,
+    pub(crate) server: &'a LifeEnd,
 }
 
 /// Makes every check.

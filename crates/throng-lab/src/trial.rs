@@ -4,6 +4,7 @@
 
 mod conclude;
 mod load;
+mod servers;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -17,12 +18,13 @@ use throng_sys::clock::monotonic_ns;
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::job;
-use crate::launcher::{Asked, Ending, LaunchError, Launcher, Life, LifeEnd};
+use crate::launcher::{LaunchError, Launcher, Life, LifeEnd};
 use crate::observer::{Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
 use conclude::conclude;
 use load::Ended;
+pub(crate) use servers::Servers;
 
 /// What is the same for all trials of a run.
 #[derive(Clone, Copy)]
@@ -32,24 +34,6 @@ pub(crate) struct Bench<'a> {
     pub(crate) interrupted: &'a AtomicBool,
     /// Start of the run.
     pub(crate) started_at_ns: u64,
-}
-
-/// The servers of a run, of which one at most lives at a time.
-#[derive(Debug, Default)]
-pub(crate) struct Servers {
-    /// The one that serves the next trial as well.
-    living: Option<Life>,
-    /// How many have been launched.
-    launched: u32,
-}
-
-impl Servers {
-    /// Ends the one that still lives, in order.
-    pub(crate) fn end(&mut self) {
-        if let Some(life) = self.living.take() {
-            life.end();
-        }
-    }
 }
 
 /// A trial, and whether its failure will repeat itself: then the target's other trials are spared.
@@ -139,12 +123,9 @@ impl Bench<'_> {
             (record.connect.connected, record.exchange.replies)
         });
         let seen = observer.finish(connected, replies);
-        let ended_life = life.and_then(|life| self.live_on_or_end(life, cell, &ended, servers));
-        let server = match (&ended_life, trial.server_ordinal) {
-            (Some((ending, asked)), _) => LifeEnd::Ended(ending, *asked),
-            (None, Some(_)) => LifeEnd::LivesOn,
-            (None, None) => LifeEnd::NotOurs,
-        };
+        let server = life.map_or(LifeEnd::NotOurs, |life| {
+            servers.keep_or_end(life, cell.server_lives_on, &ended)
+        });
         trial.series = ended.series;
         let is_hopeless = conclude(
             &mut trial,
@@ -152,7 +133,7 @@ impl Bench<'_> {
             ended.outcome,
             ended.record,
             seen,
-            server,
+            &server,
         );
         Made { trial, is_hopeless }
     }
@@ -168,43 +149,17 @@ impl Bench<'_> {
             let observed = find_running(&address);
             return Ok((address, None, observed));
         }
-        let life = match servers.living.take() {
-            Some(life) => life,
-            None => {
-                let launcher = Launcher {
-                    setting,
-                    throng_program: self.throng_program,
-                    interrupted: self.interrupted,
-                };
-                let life = Life::new(launcher.launch(target)?, servers.launched);
-                servers.launched += 1;
-                life
-            }
+        let launcher = Launcher {
+            setting,
+            throng_program: self.throng_program,
+            interrupted: self.interrupted,
         };
+        let life = servers.living_or_launched(&launcher, target)?;
         let observed = Observed {
             tree: life.server.tree,
             cpus: cpus_or_any(&setting.server_cpus),
         };
         Ok((life.server.address.clone(), Some(life), Some(observed)))
-    }
-
-    /// Keeps a server that is to serve the next trial too, if it is fit to; ends any other. One to which no connection could be opened,
-    /// or that met a generator without a result, is not: the next trial begins afresh.
-    fn live_on_or_end(
-        &self,
-        mut life: Life,
-        cell: Cell,
-        ended: &Ended,
-        servers: &mut Servers,
-    ) -> Option<(Ending, Asked)> {
-        life.add(ended.record.as_ref());
-        let is_reachable = matches!(&ended.record, Some(record) if record.connect.connected > 0);
-        let is_fit = ended.outcome == Outcome::Completed && is_reachable;
-        if cell.server_lives_on && is_fit && !life.server.has_died() {
-            servers.living = Some(life);
-            return None;
-        }
-        Some(life.end())
     }
 
     /// A trial of which nothing is known yet; ended early, unless told otherwise.

@@ -8,13 +8,13 @@ use throng_record::{Check, CheckKind, CheckResult, TargetKind};
 use super::{made, not_applicable};
 use crate::launcher::{Asked, LifeEnd};
 
-pub(super) fn check(target: TargetKind, server: LifeEnd<'_>) -> Check {
+pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     let kind = CheckKind::ServerCount;
     if target != TargetKind::BuiltIn {
         return not_applicable(kind, "only built-in servers tell what they have served");
     }
     let (ending, asked) = match server {
-        LifeEnd::Ended(ending, asked) => (ending, asked),
+        LifeEnd::Ended(ending, asked) => (ending, *asked),
         LifeEnd::LivesOn => {
             return not_applicable(
                 kind,
@@ -92,7 +92,8 @@ mod tests {
     }
 
     fn check_of(ending: &Ending, trials: &[Option<LoadRecord>]) -> Check {
-        check(TargetKind::BuiltIn, LifeEnd::Ended(ending, asked(trials)))
+        let ended = LifeEnd::Ended(ending.clone(), asked(trials));
+        check(TargetKind::BuiltIn, &ended)
     }
 
     #[test]
@@ -129,9 +130,12 @@ mod tests {
             .count(ErrorKind::Reset, || "first".to_owned());
         let some = ending(1, 1);
         for check in [
-            check(TargetKind::Command, LifeEnd::Ended(&some, asked(&[]))),
-            check(TargetKind::BuiltIn, LifeEnd::NotOurs),
-            check(TargetKind::BuiltIn, LifeEnd::LivesOn),
+            check(
+                TargetKind::Command,
+                &LifeEnd::Ended(some.clone(), asked(&[])),
+            ),
+            check(TargetKind::BuiltIn, &LifeEnd::NotOurs),
+            check(TargetKind::BuiltIn, &LifeEnd::LivesOn),
             check_of(&Ending::in_order_for_tests(), &[Some(load())]),
             check_of(&some, &[Some(broken), Some(load())]),
             check_of(&some, &[None, Some(load())]),

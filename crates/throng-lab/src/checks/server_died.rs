@@ -8,7 +8,7 @@ use throng_record::{Check, CheckKind, CheckResult, TargetKind};
 use super::{made, not_applicable};
 use crate::launcher::LifeEnd;
 
-pub(super) fn check(target: TargetKind, server: LifeEnd<'_>) -> Check {
+pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     let kind = CheckKind::ServerDied;
     let ending = match server {
         LifeEnd::Ended(ending, _) => ending,
@@ -59,7 +59,8 @@ mod tests {
     use crate::launcher::{Asked, Ending};
 
     fn check_of(target: TargetKind, ending: &Ending) -> Check {
-        check(target, LifeEnd::Ended(ending, Asked::default()))
+        let ended = LifeEnd::Ended(ending.clone(), Asked::default());
+        check(target, &ended)
     }
 
     fn result(target: TargetKind, ending: &Ending) -> CheckResult {
@@ -98,11 +99,11 @@ mod tests {
         assert_eq!(result(TargetKind::Command, &killed), CheckResult::Passed);
         assert_eq!(result(TargetKind::Command, &by_signal), CheckResult::Passed);
         assert_eq!(
-            check(TargetKind::Running, LifeEnd::NotOurs).result,
+            check(TargetKind::Running, &LifeEnd::NotOurs).result,
             CheckResult::NotApplicable
         );
         assert_eq!(
-            check(TargetKind::BuiltIn, LifeEnd::LivesOn).result,
+            check(TargetKind::BuiltIn, &LifeEnd::LivesOn).result,
             CheckResult::Passed
         );
     }

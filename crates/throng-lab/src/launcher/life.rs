@@ -28,14 +28,14 @@ pub(crate) struct Asked {
 }
 
 /// How it stands with the server at the end of a trial.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum LifeEnd<'a> {
+#[derive(Clone, Debug)]
+pub(crate) enum LifeEnd {
     /// It was not started here, and is not ended here.
     NotOurs,
     /// It serves the next trial as well.
     LivesOn,
     /// This trial was its last.
-    Ended(&'a Ending, Asked),
+    Ended(Ending, Asked),
 }
 
 impl Life {
@@ -53,8 +53,8 @@ impl Life {
     }
 
     /// Ends the server.
-    pub(crate) fn end(self) -> (Ending, Asked) {
-        (self.server.end(), self.asked)
+    pub(crate) fn end(self) -> LifeEnd {
+        LifeEnd::Ended(self.server.end(), self.asked)
     }
 }
 
@@ -73,9 +73,9 @@ impl Asked {
     }
 }
 
-impl<'a> LifeEnd<'a> {
+impl LifeEnd {
     /// How it ended, if it has and it was ours.
-    pub(crate) fn ending(self) -> Option<&'a Ending> {
+    pub(crate) fn ending(&self) -> Option<&Ending> {
         match self {
             Self::Ended(ending, _) => Some(ending),
             Self::NotOurs | Self::LivesOn => None,

@@ -16,7 +16,7 @@ pub(super) fn conclude(
     outcome: Outcome,
     record: Option<LoadRecord>,
     seen: Observations,
-    server: LifeEnd<'_>,
+    server: &LifeEnd,
 ) -> bool {
     let ending = server.ending();
     trial.outcome = outcome;
