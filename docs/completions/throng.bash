@@ -96,7 +96,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-h --command --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --family --ready-timeout --quick --format --output --runs-dir --help"
+            opts="-h --command --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --server --cpus --backlog --workers --family --ready-timeout --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -196,6 +196,10 @@ _throng() {
                     ;;
                 --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -W "per-trial per-sweep" -- "${cur}"))
                     return 0
                     ;;
                 --cpus)
@@ -334,7 +338,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-h --list --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --family --ready-timeout --quick --format --output --runs-dir --help"
+            opts="-h --list --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --server --cpus --backlog --workers --family --ready-timeout --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -430,6 +434,10 @@ _throng() {
                     ;;
                 --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -W "per-trial per-sweep" -- "${cur}"))
                     return 0
                     ;;
                 --cpus)

@@ -35,13 +35,13 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "completions" -d 'Prin
 complete -c throng -n "__fish_throng_needs_command" -f -a "man" -d 'Print a manual page'
 complete -c throng -n "__fish_throng_needs_command" -f -a "load" -d 'Generate load as a job on standard input says (started by run and echo)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions and the schema into a folder'
-complete -c throng -n "__fish_throng_using_subcommand run" -l connections -d 'Connections; several numbers, separated by commas, are measured one after the other [default: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l connections -d 'Connections [default: 100]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages over all connections' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l duration -d 'Stop after this long [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'The longest that --confidence is waited for [default: 30s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and number of connections [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l baseline -d 'Target that the others are compared with [default: the first]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
@@ -56,13 +56,15 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l backend -d 'Kernel
 epoll\t''
 io-uring\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l shards -d 'Threads of the generator [default: one for each of its CPUs]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l source -d 'Local addresses to connect from, separated by commas' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l source -d 'Local addresses to connect from: all of these together, no sweep' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l addresses -d 'Local addresses where --source names none: spread over 127.0.0.0/8, or the kernel\'s choice [default: spread]' -r -f -a "spread\t''
 kernel\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
 false\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l connect-timeout -d 'How long one connect may take [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l timeout -d 'How long one reply may take [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
+per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l cpus -d 'CPUs of the two sides: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Length of the accept queue asked for [default: 1024]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
@@ -82,13 +84,13 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep 
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l connections -d 'Connections; several numbers, separated by commas, are measured one after the other [default: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l connections -d 'Connections [default: 100]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l messages -d 'Stop after exactly this many messages over all connections' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l duration -d 'Stop after this long [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l max-duration -d 'The longest that --confidence is waited for [default: 30s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l repeats -d 'Repeats of each target and number of connections [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l baseline -d 'Target that the others are compared with [default: the first]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
@@ -103,13 +105,15 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l backend -d 'Kerne
 epoll\t''
 io-uring\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l shards -d 'Threads of the generator [default: one for each of its CPUs]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l source -d 'Local addresses to connect from, separated by commas' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l source -d 'Local addresses to connect from: all of these together, no sweep' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l addresses -d 'Local addresses where --source names none: spread over 127.0.0.0/8, or the kernel\'s choice [default: spread]' -r -f -a "spread\t''
 kernel\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
 false\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l connect-timeout -d 'How long one connect may take [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l timeout -d 'How long one reply may take [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
+per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l cpus -d 'CPUs of the two sides: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l backlog -d 'Length of the accept queue asked for [default: 1024]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r

@@ -17,7 +17,7 @@ mod unserved;
 
 use throng_record::{Check, CheckKind, CheckResult, LoadRecord, Pacing, TargetKind};
 
-use crate::launcher::Ending;
+use crate::launcher::LifeEnd;
 use crate::limit::Busy;
 
 /// What the checks of one trial are made from.
@@ -31,8 +31,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) serves_at_once: Option<u64>,
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
     pub(crate) stolen: Option<steal::Stolen>,
-    /// How the launched server ended; absent for one that was running already.
-    pub(crate) ending: Option<&'a Ending>,
+    /// How it stands with the server.
+    pub(crate) server: &'a LifeEnd,
 }
 
 /// Makes every check.
@@ -53,8 +53,8 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
         steal::check(evidence.stolen),
         drift::check(&exchange.timeline, exchange.duration_ns),
         errors::check(load),
-        server_count::check(evidence.target, load, evidence.ending),
-        server_died::check(evidence.target, evidence.ending),
+        server_count::check(evidence.target, evidence.server),
+        server_died::check(evidence.target, evidence.server),
     ];
     if unserved.result == CheckResult::Partial {
         checks.iter_mut().for_each(spare_where_partial);
@@ -67,10 +67,7 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
 fn spare_where_partial(check: &mut Check) {
     let presupposes_all = matches!(
         check.kind,
-        CheckKind::LittlesLaw
-            | CheckKind::OutstandingSampled
-            | CheckKind::UnexpectedErrors
-            | CheckKind::ServerCount
+        CheckKind::LittlesLaw | CheckKind::OutstandingSampled | CheckKind::UnexpectedErrors
     );
     if presupposes_all && check.result == CheckResult::Failed {
         *check = not_applicable(

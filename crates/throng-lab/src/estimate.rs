@@ -1,54 +1,114 @@
 //! How long a plan will take, told before it starts.
 //!
-//! The lengths that the plan states, plus what launching, connecting and ending a server usually take. A stop by count
+//! The lengths that the plan states, plus what launching, connecting and ending usually take. A stop by count
 //! is guessed at a modest server's rate, and a stop by confidence at its bound: an estimate, better too long than too short.
 
 use std::time::Duration;
 
-use throng_record::{Amount, Pacing, Plan, Stop};
+use throng_record::{Amount, Pacing, Plan, Setting, Stop, TargetKind};
 
-/// Launching a server and a generator, and ending both.
-const PER_TRIAL: Duration = Duration::from_millis(250);
+use crate::lifetime::units;
+
+/// Starting and ending a generator, observing, and keeping the record.
+const PER_TRIAL: Duration = Duration::from_millis(50);
+/// Launching a server, waiting until it listens, and ending it.
+const PER_LAUNCH: Duration = Duration::from_millis(30);
 /// Opening and closing one connection over loopback, at the slower end.
 const PER_CONNECTION: Duration = Duration::from_micros(100);
+/// The record is written anew after each trial: for each trial that it holds already.
+const PER_KEPT_TRIAL: Duration = Duration::from_micros(100);
 /// Messages per second of a modest server, where nothing better is known.
 const MODEST_RATE: f64 = 50_000.0;
 
 /// The expected length of the whole plan.
 #[must_use]
 pub fn estimate(plan: &Plan) -> Duration {
-    let exchange = exchange(plan);
-    let each = plan
-        .connections
+    let pass = plan
+        .settings
         .iter()
-        .map(|&connections| PER_TRIAL + PER_CONNECTION * connections)
-        .fold(Duration::ZERO, |sum, overhead| {
-            sum.saturating_add(overhead).saturating_add(exchange)
-        });
-    each.saturating_mul(plan.targets.len() as u32)
-        .saturating_mul(plan.repeats)
+        .map(trial)
+        .fold(Duration::ZERO, Duration::saturating_add)
+        .saturating_mul(plan.targets.len() as u32)
+        .saturating_add(PER_LAUNCH.saturating_mul(launches(plan)));
+    pass.saturating_mul(plan.repeats)
+        .saturating_add(keeping(crate::order::trials(plan)))
+}
+
+/// Servers that are launched in one repeat.
+fn launches(plan: &Plan) -> u32 {
+    let is_launched = |target: u32| plan.targets[target as usize].kind != TargetKind::Running;
+    let units = units(plan);
+    let launched = units.iter().filter(|unit| is_launched(unit.target));
+    launched.count() as u32
+}
+
+/// Writing a record that grows by one trial at a time.
+fn keeping(trials: u32) -> Duration {
+    let written = f64::from(trials) * f64::from(trials) / 2.0;
+    // A day is "too long" as well as any longer time, and cannot overflow a sum.
+    Duration::from_secs_f64((PER_KEPT_TRIAL.as_secs_f64() * written).min(86_400.0))
+}
+
+/// One trial, without the launch.
+fn trial(setting: &Setting) -> Duration {
+    (PER_TRIAL + PER_CONNECTION * setting.connections).saturating_add(exchange(setting))
 }
 
 /// Warm-up and measurement of one trial.
-fn exchange(plan: &Plan) -> Duration {
-    let rate = match plan.pacing {
-        Pacing::Open {
-            rate_per_second, ..
-        } => rate_per_second,
-        Pacing::Closed { .. } | Pacing::Lockstep { .. } => MODEST_RATE,
-    };
-    // A day is "too long" as well as any longer time, and cannot overflow a sum.
-    let by_count = |messages: u64| Duration::from_secs_f64((messages as f64 / rate).min(86_400.0));
-    let warmup = match plan.warmup {
-        Amount::Messages(messages) => by_count(messages),
+fn exchange(setting: &Setting) -> Duration {
+    let warmup = match setting.warmup {
+        Amount::Messages(messages) => by_count(setting, messages),
         Amount::DurationNs(length_ns) => Duration::from_nanos(length_ns),
     };
-    let measured = match plan.stop {
-        Stop::Messages(messages) => by_count(messages),
+    let measured = match setting.stop {
+        Stop::Messages(messages) => by_count(setting, messages),
         Stop::DurationNs(length_ns) => Duration::from_nanos(length_ns),
         Stop::Confidence {
             max_duration_ns, ..
         } => Duration::from_nanos(max_duration_ns),
     };
     warmup.saturating_add(measured)
+}
+
+/// How long so many messages are guessed to take.
+pub(crate) fn by_count(setting: &Setting, messages: u64) -> Duration {
+    let rate = match setting.pacing {
+        Pacing::Open {
+            rate_per_second, ..
+        } => rate_per_second,
+        Pacing::Closed { .. } | Pacing::Lockstep { .. } => MODEST_RATE,
+    };
+    Duration::from_secs_f64((messages as f64 / rate).min(86_400.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{PlanDraft, resolve, test_environment};
+
+    fn estimate_of(text: &str) -> f64 {
+        let draft = PlanDraft::parse(text, "test").expect(text);
+        let plan = resolve(draft, &test_environment(2)).expect(text).plan;
+        estimate(&plan).as_secs_f64()
+    }
+
+    #[test]
+    fn twenty_four_trials_that_took_56_seconds_are_estimated_a_little_longer() {
+        let text = "targets = ['thread-per-connection', 'poll', 'epoll-edge', 'io-uring']\nwarmup = '300ms'\nduration = '2s'";
+        let estimate = estimate_of(text);
+        assert!((56.5..60.0).contains(&estimate), "{estimate}");
+    }
+
+    #[test]
+    fn every_setting_counts_and_a_shared_server_is_launched_once() {
+        let text = "targets = ['poll']\nwarmup = '0s'\nrepeats = 1\nduration = ['1s', '3s']\nconnections = [1, 2, 3]";
+        let apart = estimate_of(text);
+        assert!((12.0..13.0).contains(&apart), "{apart}");
+        let shared = estimate_of(&format!("server = 'per-sweep'\n{text}"));
+        let saved = apart - shared;
+        assert!(
+            (saved - 5.0 * PER_LAUNCH.as_secs_f64()).abs() < 1e-6,
+            "{saved}"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use throng_record::{Plan, TargetRecord, Trial};
+use throng_record::{Plan, Setting, TargetRecord, Trial};
 
 /// Something that happened in a run.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +27,8 @@ pub enum Event<'a> {
         trials: u32,
         /// The server.
         target: &'a TargetRecord,
-        /// Connections.
-        connections: u32,
+        /// What is done to it.
+        setting: &'a Setting,
         /// Which repeat, from 0.
         repeat: u32,
     },

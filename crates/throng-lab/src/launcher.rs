@@ -8,13 +8,14 @@ mod address;
 mod command;
 mod ending;
 mod error;
+mod life;
 mod readiness;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use throng_record::{Plan, TargetRecord};
+use throng_record::{Setting, TargetRecord};
 use throng_sys::process_tree::ProcessTree;
 
 use crate::child::Child;
@@ -24,6 +25,7 @@ pub(crate) use ending::Ending;
 #[cfg(test)]
 pub(crate) use ending::Served;
 pub(crate) use error::LaunchError;
+pub(crate) use life::{Asked, Life, LifeEnd};
 pub(crate) use readiness::Announced;
 
 /// How long a server may take to leave after SIGTERM.
@@ -32,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// What a launch needs besides the target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launcher<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) setting: &'a Setting,
     /// The program that contains the built-in servers: this one.
     pub(crate) throng_program: &'a Path,
     pub(crate) interrupted: &'a AtomicBool,
@@ -56,21 +58,21 @@ impl Launcher<'_> {
     /// # Errors
     /// [`LaunchError`]; nothing of the server is left then.
     pub(crate) fn launch(&self, target: &TargetRecord) -> Result<Server, LaunchError> {
-        let place = address::choose(self.plan.listen, target.command.is_some())?;
+        let place = address::choose(self.setting.listen, target.command.is_some())?;
         let (command, lines) = match (&target.model, &target.command) {
             (Some(model), _) => {
                 let lines = Lines::Wanted {
                     longest_bytes: 4_096,
                 };
                 (
-                    command::built_in(self.throng_program, model, self.plan, &place.address),
+                    command::built_in(self.throng_program, model, self.setting, &place.address),
                     lines,
                 )
             }
             (None, Some(line)) => (command::users(line, &place.address)?, Lines::Unwanted),
             (None, None) => unreachable!("a target that already runs is not launched"),
         };
-        let mut child = Child::spawn(command, &self.plan.server_cpus, lines)?;
+        let mut child = Child::spawn(command, &self.setting.server_cpus, lines)?;
         let tree = ProcessTree::of(child.pid()).map_err(LaunchError::Observe)?;
         let announced = readiness::wait(&mut child, &tree, lines, &place.address, self)?;
         Ok(Server {
@@ -83,6 +85,11 @@ impl Launcher<'_> {
 }
 
 impl Server {
+    /// Whether it has ended by itself.
+    pub(crate) fn has_died(&mut self) -> bool {
+        self.child.exited().is_some()
+    }
+
     /// Ends it: SIGTERM to its group, two seconds of grace, SIGKILL.
     pub(crate) fn end(mut self) -> Ending {
         let died_early = self.child.exited().is_some();

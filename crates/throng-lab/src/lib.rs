@@ -11,6 +11,7 @@ mod event;
 mod generator;
 mod job;
 mod launcher;
+mod lifetime;
 mod limit;
 pub mod machine;
 mod observer;

@@ -1,45 +1,53 @@
 //! The order of trials: interleaved and shuffled, so that a slow stretch of the machine falls on all alike.
 //!
-//! Each repeat is one pass over every cell (target × connections), shuffled anew: repeat i of one target is near repeat i
-//! of another in time, which is what makes their ratio worth more than two numbers. The generator of random numbers is
-//! our own (`SplitMix64`: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), since the order of a
-//! recorded seed must not change with a library's version.
+//! Each repeat is one pass over every unit (a target at a setting, or at all settings that one server process serves in turn),
+//! shuffled anew: repeat i of one target is near repeat i of another in time, which is what makes their ratio worth more than two
+//! numbers. The generator of random numbers is our own (`SplitMix64`: Steele, Lea and Flood, "Fast splittable pseudorandom number
+//! generators", 2014), since the order of a recorded seed must not change with a library's version.
 
 use throng_record::Plan;
+
+use crate::lifetime::{Unit, units};
 
 /// One trial to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     /// Index into the plan's targets.
     pub(crate) target: u32,
-    /// Connections.
-    pub(crate) connections: u32,
+    /// Index into the plan's settings.
+    pub(crate) setting: u32,
     /// Which repeat, from 0.
     pub(crate) repeat: u32,
+    /// Whether the server's process serves the next trial as well.
+    pub(crate) server_lives_on: bool,
 }
 
 /// How many trials a plan has; `u32::MAX` stands for more.
 pub(crate) fn trials(plan: &Plan) -> u32 {
     (plan.targets.len() as u32)
-        .saturating_mul(plan.connections.len() as u32)
+        .saturating_mul(plan.settings.len() as u32)
         .saturating_mul(plan.repeats)
 }
 
 /// The trials in their order. Passes are shuffled as they come, so that a million repeats cost nothing in advance.
 pub(crate) fn order(plan: &Plan) -> impl Iterator<Item = Cell> {
     let mut random = SplitMix64(plan.seed);
-    let targets = 0..plan.targets.len() as u32;
-    let cells: Vec<(u32, u32)> = targets
-        .flat_map(|target| plan.connections.iter().map(move |&count| (target, count)))
-        .collect();
+    let units = units(plan);
     (0..plan.repeats).flat_map(move |repeat| {
-        let mut pass = cells.clone();
+        let mut pass = units.clone();
         random.shuffle(&mut pass);
-        pass.into_iter().map(move |(target, connections)| Cell {
-            target,
-            connections,
-            repeat,
-        })
+        pass.into_iter().flat_map(move |unit| cells(unit, repeat))
+    })
+}
+
+fn cells(unit: Unit, repeat: u32) -> impl Iterator<Item = Cell> {
+    let last = unit.settings.len() - 1;
+    let settings = unit.settings.into_iter().enumerate();
+    settings.map(move |(place, setting)| Cell {
+        target: unit.target,
+        setting,
+        repeat,
+        server_lives_on: place < last,
     })
 }
 
@@ -70,8 +78,12 @@ mod tests {
     use crate::plan::{PlanDraft, resolve, test_environment};
 
     fn plan(seed: u64) -> Plan {
+        plan_of("", seed)
+    }
+
+    fn plan_of(more: &str, seed: u64) -> Plan {
         let text = format!(
-            "targets = ['poll', 'epoll-edge', 'io-uring']\nconnections = [10, 100]\nrepeats = 5\nseed = {seed}"
+            "targets = ['poll', 'epoll-edge', 'io-uring']\nconnections = [10, 100]\nrepeats = 5\nseed = {seed}\n{more}"
         );
         let draft = PlanDraft::parse(&text, "test").expect("a plan");
         resolve(draft, &test_environment(2)).expect("resolves").plan
@@ -85,7 +97,7 @@ mod tests {
             assert!(pass.iter().all(|cell| cell.repeat == repeat as u32));
             let cells: BTreeSet<_> = pass
                 .iter()
-                .map(|cell| (cell.target, cell.connections))
+                .map(|cell| (cell.target, cell.setting))
                 .collect();
             assert_eq!(cells.len(), 6);
         }
@@ -100,9 +112,28 @@ mod tests {
             .chunks(6)
             .map(|pass| {
                 pass.iter()
-                    .map(|cell| (cell.target, cell.connections))
+                    .map(|cell| (cell.target, cell.setting))
                     .collect::<Vec<_>>()
             })
+            .collect();
+        assert!(passes.len() > 1, "passes are shuffled anew");
+    }
+
+    #[test]
+    fn a_sweep_of_one_process_stays_together_and_sweeps_are_shuffled() {
+        let plan = plan_of("server = 'per-sweep'\nsize = [1, 2]", 3);
+        let order: Vec<Cell> = order(&plan).collect();
+        assert_eq!(order.len(), 60);
+        for sweep in order.chunks(4) {
+            assert!(sweep.iter().all(|cell| cell.target == sweep[0].target));
+            let connections = |cell: &Cell| plan.settings[cell.setting as usize].connections;
+            assert!(sweep.is_sorted_by_key(connections));
+            let lives_on: Vec<bool> = sweep.iter().map(|cell| cell.server_lives_on).collect();
+            assert_eq!(lives_on, [true, true, true, false]);
+        }
+        let passes: BTreeSet<Vec<u32>> = order
+            .chunks(12)
+            .map(|pass| pass.iter().map(|cell| cell.target).collect())
             .collect();
         assert!(passes.len() > 1, "passes are shuffled anew");
     }

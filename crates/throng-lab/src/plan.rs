@@ -1,8 +1,9 @@
 //! Plans: what a plan file and the command line ask for, turned into a plan with nothing left open.
 //!
 //! A [`PlanDraft`] holds what was mentioned, in the words of the flags; drafts are laid over one another; [`resolve()`]
-//! fills in the defaults and refuses whatever cannot be carried out, all in one place, before anything is started. The
-//! resolved [`throng_record::Plan`] is what runs and what stands in the record.
+//! fills in the defaults and refuses whatever cannot be carried out, all in one place, before anything is started. A key with
+//! several values is a [`Sweep`]: every combination of all such values becomes one [`throng_record::Setting`]. The resolved
+//! [`throng_record::Plan`] is what runs and what stands in the record.
 
 mod draft;
 mod environment;
@@ -11,6 +12,7 @@ mod escape;
 mod file;
 mod overlay;
 mod resolve;
+mod sweep;
 pub mod value;
 
 pub use draft::PlanDraft;
@@ -18,6 +20,7 @@ pub use environment::Environment;
 pub use error::PlanError;
 pub use file::PlanFileError;
 pub use resolve::{Resolved, resolve};
+pub use sweep::{Sweep, Swept};
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! A run: every trial of a plan, in its order, with the record kept after each.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,9 +10,10 @@ use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
 use crate::event::Event;
+use crate::lifetime::Launch;
 use crate::order::{Cell, order, trials};
 use crate::store::{Store, StoreError};
-use crate::trial::{Bench, Made};
+use crate::trial::{Bench, Made, Servers};
 use crate::{estimate, machine};
 
 /// The surroundings of a run.
@@ -90,7 +91,8 @@ pub fn run(
             interrupted: setup.interrupted,
             started_at_ns,
         },
-        hopeless: BTreeMap::new(),
+        servers: Servers::default(),
+        hopeless: HashMap::new(),
     };
     for (order, cell) in (0_u32..).zip(order(plan)) {
         if setup.interrupted.load(Ordering::Relaxed) {
@@ -106,6 +108,8 @@ pub fn run(
             on_event(Event::TrialFinished { trial, target });
         }
     }
+    // Lives still where the run was ended in the middle of its sweep.
+    conductor.servers.end();
     record.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
     record.interrupted = setup.interrupted.load(Ordering::Relaxed);
     store.write(&record)?;
@@ -115,8 +119,9 @@ pub fn run(
 /// Makes trials, and spares those of targets that cannot be started.
 struct Conductor<'a> {
     bench: Bench<'a>,
-    /// Why, by target.
-    hopeless: BTreeMap<u32, String>,
+    servers: Servers,
+    /// Why, by target and what it is launched with.
+    hopeless: HashMap<(u32, Launch), String>,
 }
 
 impl Conductor<'_> {
@@ -127,14 +132,16 @@ impl Conductor<'_> {
         trials: u32,
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Trial {
+        let setting = &self.bench.plan.settings[cell.setting as usize];
         on_event(Event::TrialStarted {
             order,
             trials,
             target: &self.bench.plan.targets[cell.target as usize],
-            connections: cell.connections,
+            setting,
             repeat: cell.repeat,
         });
-        if let Some(message) = self.hopeless.get(&cell.target) {
+        let launch = (cell.target, Launch::of(setting));
+        if let Some(message) = self.hopeless.get(&launch) {
             return self.bench.spare(cell, order, message.clone());
         }
         let mut on_progress = |phase, replies, elapsed: Duration| {
@@ -145,9 +152,11 @@ impl Conductor<'_> {
                 elapsed,
             });
         };
-        let Made { trial, is_hopeless } = self.bench.make(cell, order, &mut on_progress);
+        let Made { trial, is_hopeless } =
+            self.bench
+                .make(cell, order, &mut self.servers, &mut on_progress);
         if let (true, Outcome::Failed { message }) = (is_hopeless, &trial.outcome) {
-            self.hopeless.insert(cell.target, message.clone());
+            self.hopeless.insert(launch, message.clone());
         }
         trial
     }

@@ -4,12 +4,13 @@
 
 mod conclude;
 mod load;
+mod servers;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use throng_record::{Limit, Outcome, Plan, TargetRecord, Trial, Verdict};
+use throng_record::{Limit, Outcome, Plan, Setting, TargetRecord, Trial, Verdict};
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
@@ -17,12 +18,13 @@ use throng_sys::clock::monotonic_ns;
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::job;
-use crate::launcher::{Announced, LaunchError, Launcher, Server};
+use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
 use crate::observer::{Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
 use conclude::conclude;
 use load::Ended;
+pub(crate) use servers::Servers;
 
 /// What is the same for all trials of a run.
 #[derive(Clone, Copy)]
@@ -45,9 +47,15 @@ pub(crate) type OnProgress<'a> = &'a mut dyn FnMut(TrialPhase, u64, Duration);
 
 impl Bench<'_> {
     /// Makes one trial.
-    pub(crate) fn make(&self, cell: Cell, order: u32, on_progress: OnProgress<'_>) -> Made {
+    pub(crate) fn make(
+        &self,
+        cell: Cell,
+        order: u32,
+        servers: &mut Servers,
+        on_progress: OnProgress<'_>,
+    ) -> Made {
         let started_at_ns = monotonic_ns();
-        let mut made = self.launch_and_load(cell, started_at_ns, on_progress);
+        let mut made = self.launch_and_load(cell, started_at_ns, servers, on_progress);
         made.trial.order = order;
         made.trial.started_at_ns = started_at_ns.saturating_sub(self.started_at_ns);
         made.trial.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
@@ -63,10 +71,17 @@ impl Bench<'_> {
         trial
     }
 
-    fn launch_and_load(&self, cell: Cell, started_at_ns: u64, on_progress: OnProgress<'_>) -> Made {
+    fn launch_and_load(
+        &self,
+        cell: Cell,
+        started_at_ns: u64,
+        servers: &mut Servers,
+        on_progress: OnProgress<'_>,
+    ) -> Made {
         on_progress(TrialPhase::Launching, 0, Duration::ZERO);
         let target = &self.plan.targets[cell.target as usize];
-        let subject = match self.subject(target) {
+        let setting = &self.plan.settings[cell.setting as usize];
+        let subject = match self.subject(target, setting, servers) {
             Ok(subject) => subject,
             Err(error) => {
                 let mut trial = self.blank(cell, &unknown_address());
@@ -79,9 +94,10 @@ impl Bench<'_> {
                 return Made { trial, is_hopeless };
             }
         };
-        let (announced, server, observed) = subject;
+        let (announced, life, observed) = subject;
         let address = announced.address;
         let mut trial = self.blank(cell, &address);
+        trial.server_ordinal = life.as_ref().map(|life| life.ordinal);
         trial.workers = announced.workers;
         trial.serves_at_once = announced.serves_at_once;
         let mut observer = Observer::new(observed);
@@ -89,28 +105,30 @@ impl Bench<'_> {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
         };
-        let ended =
-            match Generator::start(self.throng_program, &trial.job, &self.plan.generator_cpus) {
-                Ok(generator) => {
-                    observer
-                        .generator_started(generator.tree, cpus_or_any(&self.plan.generator_cpus));
-                    let series = Series::new(started_at_ns, listener, generator.pid());
-                    load::follow(
-                        self,
-                        generator,
-                        &mut observer,
-                        series,
-                        started_at_ns,
-                        on_progress,
-                    )
-                }
-                Err(error) => Ended::failed(error.to_string()),
-            };
+        let ended = match Generator::start(self.throng_program, &trial.job, &setting.generator_cpus)
+        {
+            Ok(generator) => {
+                observer.generator_started(generator.tree, cpus_or_any(&setting.generator_cpus));
+                let series = Series::new(started_at_ns, listener, generator.pid());
+                load::follow(
+                    self,
+                    setting,
+                    generator,
+                    &mut observer,
+                    series,
+                    started_at_ns,
+                    on_progress,
+                )
+            }
+            Err(error) => Ended::failed(error.to_string()),
+        };
         let (connected, replies) = ended.record.as_ref().map_or((0, 0), |record| {
             (record.connect.connected, record.exchange.replies)
         });
         let seen = observer.finish(connected, replies);
-        let ending = server.map(Server::end);
+        let server = life.map_or(LifeEnd::NotOurs, |life| {
+            servers.keep_or_end(life, cell.server_lives_on, &ended)
+        });
         trial.series = ended.series;
         let is_hopeless = conclude(
             &mut trial,
@@ -118,16 +136,18 @@ impl Bench<'_> {
             ended.outcome,
             ended.record,
             seen,
-            ending.as_ref(),
+            &server,
         );
         Made { trial, is_hopeless }
     }
 
-    /// The server, started where it has to be.
+    /// The server: already running, living on from the trial before, or started.
     fn subject(
         &self,
         target: &TargetRecord,
-    ) -> Result<(Announced, Option<Server>, Option<Observed>), LaunchError> {
+        setting: &Setting,
+        servers: &mut Servers,
+    ) -> Result<(Announced, Option<Life>, Option<Observed>), LaunchError> {
         if let Some(address) = target.address.as_ref().and_then(|text| text.parse().ok()) {
             let observed = find_running(&address);
             let announced = Announced {
@@ -138,26 +158,28 @@ impl Bench<'_> {
             return Ok((announced, None, observed));
         }
         let launcher = Launcher {
-            plan: self.plan,
+            setting,
             throng_program: self.throng_program,
             interrupted: self.interrupted,
         };
-        let server = launcher.launch(target)?;
+        let life = servers.living_or_launched(&launcher, target)?;
         let observed = Observed {
-            tree: server.tree,
-            cpus: cpus_or_any(&self.plan.server_cpus),
+            tree: life.server.tree,
+            cpus: cpus_or_any(&setting.server_cpus),
         };
-        Ok((server.announced.clone(), Some(server), Some(observed)))
+        Ok((life.server.announced.clone(), Some(life), Some(observed)))
     }
 
     /// A trial of which nothing is known yet; ended early, unless told otherwise.
     fn blank(&self, cell: Cell, address: &Address) -> Trial {
         Trial {
             target: cell.target,
+            setting: cell.setting,
             repeat: cell.repeat,
             order: 0,
             started_at_ns: 0,
             duration_ns: 0,
+            server_ordinal: None,
             outcome: Outcome::Interrupted,
             workers: None,
             serves_at_once: None,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Amount, Backend, Pacing, Protocol, SourceAddresses, Stop, TargetRecord};
+use crate::{Setting, TargetRecord};
 
 /// Which question a plan asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -13,7 +13,17 @@ pub enum Experiment {
     Echo,
 }
 
-/// A resolved plan: targets × connections × repeats are its trials.
+/// How long a launched server lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerLifetime {
+    /// Each trial has a process of its own.
+    PerTrial,
+    /// In each repeat one process serves all settings that it can be launched for alike, connections ascending.
+    PerSweep,
+}
+
+/// A resolved plan: targets × settings × repeats are its trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Short name, part of the run's folder.
@@ -26,52 +36,22 @@ pub struct Plan {
     pub targets: Vec<TargetRecord>,
     /// Index of the target that the others are compared with.
     pub baseline: u32,
-    /// Numbers of connections, ascending; each is measured on each target.
-    pub connections: Vec<u32>,
-    /// Repeats of each target and number of connections.
+    /// Repeats of each target and setting.
     pub repeats: u32,
     /// Whether this is the shortened form.
     pub quick: bool,
     /// Seed of the order of trials, of the payloads and of the arrivals.
     pub seed: u64,
-    /// What is exchanged.
-    pub protocol: Protocol,
-    /// Whether returned bytes are compared.
-    pub verify: bool,
-    /// When messages are sent.
-    pub pacing: Pacing,
-    /// Before the measurement.
-    pub warmup: Amount,
-    /// End of the measurement.
-    pub stop: Stop,
-    /// Back end of the generator.
-    pub backend: Backend,
-    /// Threads of the generator.
-    pub shards: u32,
-    /// Local addresses.
-    pub source: SourceAddresses,
-    /// Whether `TCP_NODELAY` is set by the generator.
-    pub nodelay: bool,
-    /// How long one connect may take.
-    pub connect_timeout_ns: u64,
-    /// How long one reply may take.
-    pub reply_timeout_ns: u64,
-    /// How long a launched server may take to listen.
-    pub ready_timeout_ns: u64,
-    /// CPUs of launched servers; empty: any.
-    pub server_cpus: Vec<u32>,
-    /// CPUs of the generator; empty: any.
-    pub generator_cpus: Vec<u32>,
-    /// Where launched servers listen.
-    pub listen: ListenFamily,
-    /// Accept queue asked of launched servers.
-    pub backlog: u32,
-    /// Worker threads asked of launched servers; absent: the model's own choice.
-    pub workers: Option<u32>,
+    /// How long a launched server lives.
+    pub server: ServerLifetime,
+    /// Keys of the plan that have several values, the one that varies slowest first.
+    pub swept: Vec<String>,
+    /// Every combination of those values, in the order of the report; each is measured on each target.
+    pub settings: Vec<Setting>,
 }
 
 /// The address family that launched servers listen on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListenFamily {
     /// 127.0.0.1.

@@ -1,4 +1,4 @@
-//! One trial: one target, one set of parameters, one repeat.
+//! One trial: one target, one setting, one repeat.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,9 @@ pub enum Outcome {
 pub struct Trial {
     /// Index into the plan's targets.
     pub target: u32,
-    /// Which repeat of this target and these parameters, from 0.
+    /// Index into the plan's settings.
+    pub setting: u32,
+    /// Which repeat of this target and setting, from 0.
     pub repeat: u32,
     /// Place in the order of execution, from 0.
     pub order: u32,
@@ -37,6 +39,9 @@ pub struct Trial {
     pub started_at_ns: u64,
     /// Length, launch and clean-up included.
     pub duration_ns: u64,
+    /// Which of the servers that this run launched, from 0 in the order of their launch: trials that share it were served by one
+    /// process. Absent where none was launched.
+    pub server_ordinal: Option<u32>,
     /// How it ended.
     pub outcome: Outcome,
     /// Threads, loops or processes that serve, as the launched server announced; absent where it did not.

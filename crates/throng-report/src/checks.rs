@@ -9,6 +9,7 @@ use serde::Serialize;
 use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Trial};
 
 use crate::format::plural;
+use crate::setting;
 use crate::summary::target_name;
 
 /// What is wrong, or to be kept in mind, with some trials of one row.
@@ -16,8 +17,10 @@ use crate::summary::target_name;
 pub struct Remark {
     /// Name of the target.
     pub target: String,
-    /// Connections.
-    pub connections: u32,
+    /// Index into the plan's settings.
+    pub setting: u32,
+    /// The setting in words.
+    pub heading: String,
     /// What it is.
     #[serde(flatten)]
     pub kind: RemarkKind,
@@ -58,22 +61,22 @@ pub fn words(kind: CheckKind) -> &'static str {
     }
 }
 
-/// Every remark on a run, by connections, then in the plan's order of targets, the gravest and
+/// Every remark on a run, by setting, then in the plan's order of targets, the gravest and
 /// then the most frequent first.
 #[must_use]
 pub fn remarks(record: &RunRecord) -> Vec<Remark> {
     let mut keyed: Vec<(Key, Remark)> = Vec::new();
     for trial in &record.trials {
         for (kind, detail) in found(trial) {
-            let connections = trial.job.fleet.connections;
             // Trials that fail differ in their message only where they failed in different ways.
-            let key = Key(connections, trial.target, kind, failure(kind, detail));
+            let key = Key(trial.setting, trial.target, kind, failure(kind, detail));
             if let Some((_, remark)) = keyed.iter_mut().find(|(other, _)| *other == key) {
                 remark.trials += 1;
             } else {
                 let remark = Remark {
                     target: target_name(&record.plan, trial.target).to_owned(),
-                    connections,
+                    setting: trial.setting,
+                    heading: heading(record, trial),
                     kind,
                     trials: 1,
                     trials_begun: begun(record, trial),
@@ -83,18 +86,13 @@ pub fn remarks(record: &RunRecord) -> Vec<Remark> {
             }
         }
     }
-    keyed.sort_by_key(|(Key(connections, target, kind, _), remark)| {
-        (
-            *connections,
-            *target,
-            gravity(*kind),
-            Reverse(remark.trials),
-        )
+    keyed.sort_by_key(|(Key(setting, target, kind, _), remark)| {
+        (*setting, *target, gravity(*kind), Reverse(remark.trials))
     });
     keyed.into_iter().map(|(_, remark)| remark).collect()
 }
 
-/// Connections, target, kind, and for a failure its message.
+/// Setting, target, kind, and for a failure its message.
 #[derive(PartialEq, Eq)]
 struct Key(u32, u32, RemarkKind, String);
 
@@ -135,10 +133,14 @@ fn found(trial: &Trial) -> Vec<(RemarkKind, &str)> {
     }
 }
 
+/// A damaged record may lack the setting.
+fn heading(record: &RunRecord, trial: &Trial) -> String {
+    let setting = record.plan.settings.get(trial.setting as usize);
+    setting.map_or_else(|| "unknown setting".to_owned(), setting::heading)
+}
+
 fn begun(record: &RunRecord, of: &Trial) -> u32 {
-    let same = |trial: &&Trial| {
-        trial.target == of.target && trial.job.fleet.connections == of.job.fleet.connections
-    };
+    let same = |trial: &&Trial| trial.target == of.target && trial.setting == of.setting;
     u32::try_from(record.trials.iter().filter(same).count()).unwrap_or(u32::MAX)
 }
 
@@ -166,11 +168,10 @@ impl Remark {
         };
         let Self {
             target,
-            connections,
+            heading,
             detail,
             ..
         } = self;
-        let at = plural((*connections).into(), "connection");
-        format!("{trials} of {target} at {at} {what}: {detail}")
+        format!("{trials} of {target} at {heading} {what}: {detail}")
     }
 }

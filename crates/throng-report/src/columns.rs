@@ -1,11 +1,11 @@
 //! The one list of columns, and what stands in each: every table is made from it.
 
-use throng_record::{Limit, Pacing};
+use throng_record::Limit;
 
 use crate::checks;
 use crate::format::{self, ABSENT};
 use crate::ratio::{Bound, Compared, Ratio};
-use crate::summary::{Latency, Row, Standing, compared};
+use crate::summary::{Latency, Row, Standing};
 
 /// A column of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +40,11 @@ impl Column {
     ];
 
     /// The heading, in one or two lines.
-    pub(crate) fn heading(self, pacing: &Pacing) -> &'static str {
+    pub(crate) fn heading(self, compared: Compared) -> &'static str {
         match self {
             Self::Target => "target",
             Self::Throughput => "messages/s",
-            Self::Ratio => match compared(pacing) {
+            Self::Ratio => match compared {
                 Compared::MessagesPerSecond => "vs baseline",
                 Compared::LatencyP99 => "p99 vs baseline",
             },
@@ -68,10 +68,10 @@ impl Column {
     }
 
     /// The cell of a row, in one or two lines.
-    pub(crate) fn cell(self, row: &Row, pacing: &Pacing) -> String {
+    pub(crate) fn cell(self, row: &Row, compared: Compared) -> String {
         match self {
             Self::Target => row.target.clone(),
-            Self::Throughput => throughput(row, pacing),
+            Self::Throughput => throughput(row, compared),
             Self::Ratio if row.is_baseline => "baseline".to_owned(),
             Self::Ratio => row.ratio_to_baseline.as_ref().map_or_else(absent, ratio),
             Self::P50 => latency(row, |found| found.latency_ns_p50),
@@ -93,8 +93,8 @@ impl Column {
 }
 
 /// The mark of a bound. An open loop's throughput is no bound, being given: there a qualified row has a mark of its own.
-fn mark(row: &Row, pacing: &Pacing) -> &'static str {
-    match (row.standing, compared(pacing)) {
+fn mark(row: &Row, compared: Compared) -> &'static str {
+    match (row.standing, compared) {
         (Standing::Qualified, Compared::MessagesPerSecond) => "≥ ",
         (Standing::Qualified, Compared::LatencyP99) => "* ",
         (Standing::Invalid | Standing::Failed, _) => "✗ ",
@@ -102,9 +102,9 @@ fn mark(row: &Row, pacing: &Pacing) -> &'static str {
     }
 }
 
-/// The throughput in short, where a table has one column for each number of connections.
-pub(crate) fn short_throughput(row: &Row, pacing: &Pacing) -> String {
-    let mark = mark(row, pacing);
+/// The throughput in short, where a table has one column for each setting.
+pub(crate) fn short_throughput(row: &Row, compared: Compared) -> String {
+    let mark = mark(row, compared);
     match (&row.messages_per_second, row.standing) {
         (Some(found), _) => format!("{mark}{}", format::rate(found.median)),
         (None, Standing::Partial) => serves(row),
@@ -130,8 +130,8 @@ fn absent() -> String {
     ABSENT.to_owned()
 }
 
-fn throughput(row: &Row, pacing: &Pacing) -> String {
-    let mark = mark(row, pacing);
+fn throughput(row: &Row, compared: Compared) -> String {
+    let mark = mark(row, compared);
     match (row.standing, &row.messages_per_second) {
         (Standing::Ranked | Standing::Qualified, Some(found)) => {
             let spread = format::spread(found, format::count);

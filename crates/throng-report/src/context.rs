@@ -1,12 +1,12 @@
 //! What stands above the tables: what was asked, under which circumstances, on which machine, and how much of it was done.
 
-use throng_record::plan::ListenFamily;
-use throng_record::{
-    Amount, Arrivals, Expect, Pacing, Plan, Protocol, SourceAddresses, Stop, TargetKind,
-};
+mod told;
 
-use crate::format::{exact, list, plural, rate, setting_ns};
+use throng_record::{Plan, TargetKind};
+
+use crate::format::{exact, plural, setting_ns};
 use crate::summary::Summary;
+use told::Told;
 
 /// The question.
 pub(crate) fn title(summary: &Summary<'_>) -> String {
@@ -18,19 +18,23 @@ pub(crate) fn title(summary: &Summary<'_>) -> String {
     }
 }
 
-/// What was measured and how, each circumstance a phrase.
+/// What was measured and how, each circumstance a phrase. What differs between settings is told with all its values.
 pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
-    let mut phrases = vec![
-        protocol(plan),
-        format!("{} connections", connections(&plan.connections)),
-        pacing(&plan.pacing),
-        format!(
-            "{} of {}, after {} of warm-up",
-            plural(plan.repeats.into(), "repeat"),
-            stop(&plan.stop),
-            amount(plan.warmup)
-        ),
-    ];
+    let mut phrases = Vec::new();
+    if let Some(setting) = plan.settings.first() {
+        let told = Told { plan, setting };
+        phrases.extend([
+            told.protocol(),
+            told.connections(),
+            told.pacing(),
+            format!(
+                "{} of {}, after {} of warm-up",
+                plural(plan.repeats.into(), "repeat"),
+                told.stop(),
+                told.warmup()
+            ),
+        ]);
+    }
     if plan.quick {
         phrases.push("quick: shortened, for a first look".to_owned());
     }
@@ -39,34 +43,21 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
 
 /// Where the two sides ran and how the generator moved its bytes.
 pub(crate) fn arrangement(plan: &Plan) -> Vec<String> {
-    let mut phrases = vec![format!(
-        "generator: {} back end, {} on {}",
-        plan.backend.name(),
-        plural(plan.shards.into(), "thread"),
-        cpus(&plan.generator_cpus)
-    )];
+    let Some(setting) = plan.settings.first() else {
+        return Vec::new();
+    };
+    let told = Told { plan, setting };
+    let mut phrases = vec![told.generator()];
     if plan
         .targets
         .iter()
         .any(|target| target.kind != TargetKind::Running)
     {
-        let family = match plan.listen {
-            ListenFamily::Ipv4 => "loopback IPv4",
-            ListenFamily::Ipv6 => "loopback IPv6",
-            ListenFamily::Unix => "Unix socket",
-        };
-        phrases.push(format!("server: on {}, {family}", cpus(&plan.server_cpus)));
+        phrases.extend(told.server());
     }
-    match &plan.source {
-        SourceAddresses::Spread => {}
-        SourceAddresses::Kernel => phrases.push("source addresses chosen by the kernel".to_owned()),
-        SourceAddresses::List(addresses) => {
-            phrases.push(format!("source addresses: {}", addresses.len()));
-        }
-    }
-    if !plan.nodelay {
-        phrases.push("TCP_NODELAY off".to_owned());
-    }
+    phrases.extend(told.addresses());
+    phrases.extend(told.nodelay());
+    phrases.extend(told.timeouts());
     phrases
 }
 
@@ -126,102 +117,4 @@ pub(crate) fn cut_short(summary: &Summary<'_>) -> Option<String> {
             plural(summary.trials_planned.into(), "trial")
         )
     })
-}
-
-/// The rule of the sending, in the field's terms.
-fn pacing(pacing: &Pacing) -> String {
-    match pacing {
-        Pacing::Closed { outstanding } => {
-            format!("closed loop, {outstanding} outstanding on each")
-        }
-        Pacing::Lockstep { group } => {
-            format!(
-                "lockstep in groups of {}",
-                plural((*group).into(), "connection")
-            )
-        }
-        Pacing::Open {
-            rate_per_second,
-            arrivals,
-            spin,
-            outstanding,
-        } => {
-            let gaps = match arrivals {
-                Arrivals::Constant => "equal gaps",
-                Arrivals::Exponential => "exponential gaps",
-            };
-            let how = if *spin { "spinning" } else { "sleeping" };
-            let rate = rate(*rate_per_second);
-            format!(
-                "open loop at {rate}, {gaps}, at most {outstanding} outstanding on each, {how} until each is due"
-            )
-        }
-    }
-}
-
-fn protocol(plan: &Plan) -> String {
-    let what = match &plan.protocol {
-        Protocol::Echo { size_bytes } => {
-            format!("echo of {}", plural((*size_bytes).into(), "byte"))
-        }
-        Protocol::Request { send, expect } => {
-            let expect = match expect {
-                Expect::Text(text) => quoted(text),
-                Expect::Bytes(number) => plural(*number, "byte"),
-                Expect::Until(delimiter) => format!("all until {}", quoted(delimiter)),
-            };
-            format!("{} answered by {expect}", quoted(send))
-        }
-    };
-    if plan.verify {
-        what
-    } else {
-        format!("{what}, not verified")
-    }
-}
-
-/// Bytes as they would be typed, long ones cut.
-fn quoted(bytes: &[u8]) -> String {
-    const SHOWN: usize = 32;
-    let shown = &bytes[..bytes.len().min(SHOWN)];
-    let more = if bytes.len() > SHOWN { "…" } else { "" };
-    format!("\"{}{more}\"", shown.escape_ascii())
-}
-
-fn connections(numbers: &[u32]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(|&n| exact(n.into())).collect();
-    list(&numbers)
-}
-
-fn stop(stop: &Stop) -> String {
-    match stop {
-        Stop::Messages(number) => plural(*number, "message"),
-        Stop::DurationNs(duration) => setting_ns(*duration),
-        Stop::Confidence {
-            relative_half_width,
-            max_duration_ns,
-        } => format!(
-            "as long as ±{} % takes (at most {})",
-            relative_half_width * 100.0,
-            setting_ns(*max_duration_ns)
-        ),
-    }
-}
-
-fn amount(amount: Amount) -> String {
-    match amount {
-        Amount::Messages(number) => plural(number, "message"),
-        Amount::DurationNs(duration) => setting_ns(duration),
-    }
-}
-
-fn cpus(cpus: &[u32]) -> String {
-    match cpus {
-        [] => "any CPU".to_owned(),
-        [one] => format!("CPU {one}"),
-        many => {
-            let names: Vec<String> = many.iter().map(ToString::to_string).collect();
-            format!("CPUs {}", list(&names))
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! One line for each trial, for spreadsheets and data frames.
 //!
 //! The header is derived from [`Line`], so that it cannot drift from the columns. Absent figures are empty fields. Failed
-//! and interrupted trials have their line too, with what was measured.
+//! and interrupted trials have their line too, with what was measured. Behind the fixed columns stands one for each swept key, as in
+//! the plan; connections have a fixed one.
 
 use serde::Serialize;
 use throng_record::{
@@ -20,8 +21,10 @@ struct Line<'a> {
     plan: &'a str,
     target: &'a str,
     connections: u32,
+    setting: u32,
     repeat: u32,
     order: u32,
+    server_ordinal: Option<u32>,
     verdict: &'static str,
     failed_checks: String,
     qualified_checks: String,
@@ -67,20 +70,38 @@ struct Line<'a> {
 
 /// The whole file, its header included even where no trial was made.
 pub(crate) fn render(record: &RunRecord) -> String {
-    let mut text = lines(std::iter::once(Line::default()), true);
-    let header_end = text.find('\n').map_or(text.len(), |end| end + 1);
-    text.truncate(header_end);
-    text + &lines(record.trials.iter().map(|trial| line(record, trial)), false)
+    let mut header = written(true, [Line::default()]);
+    header.truncate(header.find('\n').unwrap_or(header.len()));
+    for key in swept(record) {
+        header += &format!(",swept_{}", key.replace('-', "_"));
+    }
+    let lines = record.trials.iter().map(|trial| {
+        let setting = record.plan.settings.get(trial.setting as usize);
+        let value = |key: &String| {
+            let mut swept = setting.iter().flat_map(|setting| &setting.swept);
+            let found = swept.find(|swept| swept.key == *key);
+            found.map_or("", |swept| swept.value.as_str())
+        };
+        let values: Vec<&str> = swept(record).map(value).collect();
+        (line(record, trial), values)
+    });
+    format!("{header}\n{}", written(false, lines))
 }
 
-fn lines<'a>(lines: impl Iterator<Item = Line<'a>>, header: bool) -> String {
+/// The swept keys that have no fixed column of the same meaning.
+fn swept(record: &RunRecord) -> impl Iterator<Item = &String> {
+    let keys = record.plan.swept.iter();
+    keys.filter(|key| *key != "connections")
+}
+
+fn written(header: bool, lines: impl IntoIterator<Item = impl Serialize>) -> String {
     let mut writer = csv::WriterBuilder::new()
         .has_headers(header)
         .from_writer(Vec::new());
     for line in lines {
         writer
             .serialize(line)
-            .expect("a flat struct, written to memory");
+            .expect("flat but for a list at its end, written to memory");
     }
     let bytes = writer.into_inner().expect("memory can be flushed");
     String::from_utf8(bytes).expect("made of strings and numbers")
@@ -92,8 +113,10 @@ fn line<'a>(record: &'a RunRecord, trial: &'a Trial) -> Line<'a> {
         plan: &record.plan.name,
         target: target_name(&record.plan, trial.target),
         connections: trial.job.fleet.connections,
+        setting: trial.setting,
         repeat: trial.repeat,
         order: trial.order,
+        server_ordinal: trial.server_ordinal,
         verdict: verdict(trial),
         failed_checks: checks_that(trial, CheckResult::Failed),
         qualified_checks: checks_that(trial, CheckResult::Qualified),

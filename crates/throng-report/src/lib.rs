@@ -4,7 +4,7 @@
 //! same report anywhere and at any time. The caller says how wide the page is and whether it may be coloured, and prints.
 //!
 //! One concept, one file: [`median`] and [`ratio`] are the statistics, [`summary`] turns a run into rows, [`checks`] into
-//! remarks, [`format`](mod@format) figures into words; `columns` is the one list of columns, `context` what stands above a table
+//! remarks, [`format`](mod@format) figures and [`setting`] settings into words; `columns` is the one list of columns, `overview` the table of a sweep, `context` what stands above a table
 //! and `notes` what stands below; `terminal`, `markdown` and `csv` are the renderers.
 
 pub mod checks;
@@ -16,8 +16,10 @@ mod markdown;
 pub mod median;
 mod merge;
 mod notes;
+mod overview;
 pub mod ratio;
 mod row;
+pub mod setting;
 pub mod summary;
 mod terminal;
 mod text;

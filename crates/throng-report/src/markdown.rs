@@ -2,9 +2,10 @@
 
 use crate::columns::{Column, short_throughput};
 use crate::context;
-use crate::format::{ABSENT, exact, plural};
+use crate::format::ABSENT;
 use crate::notes;
-use crate::summary::{Group, Summary};
+use crate::overview::Overview;
+use crate::summary::{Group, Row, Summary};
 
 /// The whole report.
 pub(crate) fn render(summary: &Summary<'_>) -> String {
@@ -19,15 +20,12 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
         text += &format!("\n**{}**\n", escaped(&warning));
     }
     for group in &summary.groups {
-        text += &format!(
-            "\n## {}\n\n",
-            plural(group.connections.into(), "connection")
-        );
+        text += &format!("\n## {}\n\n", escaped(&group.heading));
         text += &group_table(summary, group);
     }
-    if summary.groups.len() > 1 {
-        text += "\n## Messages/s by number of connections\n\n";
-        text += &overview(summary);
+    if let Some(overview) = Overview::of(summary) {
+        text += &format!("\n## Messages/s by {}\n\n", escaped(&overview.along));
+        text += &overview_table(summary, overview);
     }
     for (title, notes) in [
         ("Checks", notes::findings(summary)),
@@ -41,8 +39,8 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
     text
 }
 
-fn group_table(summary: &Summary<'_>, group: &Group) -> String {
-    let pacing = &summary.plan.pacing;
+fn group_table(summary: &Summary<'_>, group: &Group<'_>) -> String {
+    let figure = summary.compared();
     let compared = summary.plan.targets.len() > 1;
     let columns: Vec<Column> = Column::ALL
         .into_iter()
@@ -52,34 +50,40 @@ fn group_table(summary: &Summary<'_>, group: &Group) -> String {
         .iter()
         .map(|column| {
             (
-                column.heading(pacing).replace("\n/", " / "),
+                column.heading(figure).replace("\n/", " / "),
                 column.is_figure(),
             )
         })
         .collect();
     let rows = group.rows.iter().map(|row| {
-        let cell = |column: &Column| column.cell(row, pacing);
+        let cell = |column: &Column| column.cell(row, figure);
         columns.iter().map(cell).collect()
     });
     table(header, rows)
 }
 
-fn overview(summary: &Summary<'_>) -> String {
-    let mut header = vec![("target".to_owned(), false)];
-    let number = |group: &Group| (exact(group.connections.into()), true);
-    header.extend(summary.groups.iter().map(number));
-    let rows = summary.plan.targets.iter().map(|target| {
-        let mut cells = vec![target.name.clone()];
-        cells.extend(summary.groups.iter().map(|group| {
-            let row = group.rows.iter().find(|row| row.target == target.name);
-            row.map_or_else(
-                || ABSENT.to_owned(),
-                |row| short_throughput(row, &summary.plan.pacing),
-            )
-        }));
-        cells
-    });
-    table(header, rows)
+fn overview_table(summary: &Summary<'_>, overview: Overview<'_>) -> String {
+    let keys = overview.others.iter().cloned();
+    let labels = std::iter::once("target".to_owned()).chain(keys);
+    let values = overview.values.into_iter();
+    let header = labels
+        .map(|label| (label, false))
+        .chain(values.map(|value| (value, true)))
+        .collect();
+    let cell = |row: Option<&Row>| {
+        row.map_or_else(
+            || ABSENT.to_owned(),
+            |row| short_throughput(row, summary.compared()),
+        )
+    };
+    let rows = overview.lines.into_iter();
+    table(
+        header,
+        rows.map(|line| {
+            let figures = line.rows.into_iter().map(cell);
+            line.labels.into_iter().chain(figures).collect()
+        }),
+    )
 }
 
 /// Rows as lines, right-aligned where told.

@@ -2,13 +2,13 @@
 //!
 //! Left out on purpose: a user/system split of the CPU time. It is counted in ticks, and below 50 ms it is noise.
 
-use throng_record::{Limit, Pacing};
+use throng_record::Limit;
 
 use crate::columns::limit_word;
-use crate::format::{self, exact, plural};
+use crate::format::{self, exact};
 use crate::median::{Estimate, Spread, VALUES_FOR_INTERVAL};
 use crate::ratio::Compared;
-use crate::summary::{Row, Standing, Summary, compared};
+use crate::summary::{Row, Standing, Summary};
 
 /// What a reader must know of this run beyond its tables, the weightiest first.
 pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
@@ -18,7 +18,7 @@ pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
         .map(|remark| remark.sentence())
         .collect();
     for group in &summary.groups {
-        let at = plural(group.connections.into(), "connection");
+        let at = &group.heading;
         for row in &group.rows {
             notes.extend(
                 row.unreadable.iter().map(|why| {
@@ -50,11 +50,11 @@ pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
     notes
 }
 
-/// Open loop: how well the generator kept its schedule, a line for each number of connections. In every open-loop report.
+/// Open loop: how well the generator kept its schedule, a line for each setting. In every open-loop report.
 pub(crate) fn schedule(summary: &Summary<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for group in &summary.groups {
-        let at = plural(group.connections.into(), "connection");
+        let at = &group.heading;
         let errors = by_target(&group.rows, |row| {
             Some(format::time_ns(row.scheduling_error_ns_p99? as f64))
         });
@@ -81,7 +81,7 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
     let mut lines = vec![spreads(summary)];
     let baseline = summary.baseline;
     if summary.plan.targets.len() > 1 {
-        lines.push(match compared(&summary.plan.pacing) {
+        lines.push(match summary.compared() {
             Compared::MessagesPerSecond => format!(
                 "vs baseline: throughput ÷ that of {baseline} in the same repeat; median of these ratios."
             ),
@@ -91,9 +91,9 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
         });
     }
     if summary.rows().any(|row| row.latency.is_some()) {
-        lines.push(match summary.plan.pacing {
-            Pacing::Open { .. } => "p50 … max: latency of all messages, from the moment each was due to the last byte of its reply.",
-            Pacing::Closed { .. } | Pacing::Lockstep { .. } => "p50 … max: latency of all messages, from the send to the last byte of the reply.",
+        lines.push(match summary.compared() {
+            Compared::LatencyP99 => "p50 … max: latency of all messages, from the moment each was due to the last byte of its reply.",
+            Compared::MessagesPerSecond => "p50 … max: latency of all messages, from the send to the last byte of the reply.",
         }.to_owned());
     }
     lines.extend(marks(summary));
@@ -133,7 +133,7 @@ fn marks(summary: &Summary<'_>) -> Option<String> {
         .rows()
         .any(|row| row.standing == Standing::Qualified);
     qualified.then(|| {
-        match compared(&summary.plan.pacing) {
+        match summary.compared() {
             Compared::MessagesPerSecond => {
                 "≥: at least this much, the generator could give no more; ranked apart."
             }

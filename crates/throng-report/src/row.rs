@@ -1,4 +1,4 @@
-//! One row of the summary from the trials of one target at one number of connections.
+//! One row of the summary from the trials of one target at one setting.
 
 use throng_record::{
     CheckKind, CheckResult, ExchangePhase, Histogram, Limit, Outcome, RunRecord, Trial, Verdict,
@@ -7,12 +7,12 @@ use throng_record::{
 use crate::median;
 use crate::merge::{Live, merged};
 use crate::ratio::{self, Bound, Compared, Ratio};
-use crate::summary::{Latency, Row, Standing, TrialCounts, compared, target_name};
+use crate::summary::{Latency, Row, Standing, TrialCounts, target_name};
 
-/// The rows of every target at this number of connections, in the plan's order and not yet ranked.
-pub(crate) fn rows(record: &RunRecord, connections: u32) -> Vec<Row> {
+/// The rows of every target at this setting, in the plan's order and not yet ranked.
+pub(crate) fn rows(record: &RunRecord, setting: u32, compared: Compared) -> Vec<Row> {
     let plan = &record.plan;
-    let sorted = |target| Sorted::new(record, target, connections);
+    let sorted = |target| Sorted::new(record, target, setting);
     let baseline = sorted(plan.baseline);
     let indices = 0..u32::try_from(plan.targets.len()).unwrap_or(u32::MAX);
     indices
@@ -21,7 +21,7 @@ pub(crate) fn rows(record: &RunRecord, connections: u32) -> Vec<Row> {
             let mut row = figures(&trials, target_name(plan, index), plan.repeats);
             row.is_baseline = index == plan.baseline;
             if !row.is_baseline {
-                row.ratio_to_baseline = compare(&trials, &baseline, compared(&plan.pacing));
+                row.ratio_to_baseline = compare(&trials, &baseline, compared);
             }
             row
         })
@@ -61,11 +61,11 @@ struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    fn new(record: &'a RunRecord, target: u32, connections: u32) -> Self {
+    fn new(record: &'a RunRecord, target: u32, setting: u32) -> Self {
         let all: Vec<&Trial> = record
             .trials
             .iter()
-            .filter(|trial| trial.target == target && trial.job.fleet.connections == connections)
+            .filter(|trial| trial.target == target && trial.setting == setting)
             .collect();
         let number = |worth| all.iter().filter(|trial| Worth::of(trial) == worth).count();
         let (valid, qualified) = (number(Worth::Valid), number(Worth::Qualified));

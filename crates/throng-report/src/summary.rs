@@ -1,4 +1,4 @@
-//! What a run says: one row for each target and number of connections, ranked.
+//! What a run says: one row for each target and setting, ranked.
 //!
 //! Every report but the CSV of single trials is made from this, and `--format json` is this.
 //!
@@ -13,12 +13,12 @@
 //! in the plan's order.
 
 use serde::Serialize;
-use throng_record::{CheckKind, Limit, Machine, Pacing, Plan, RunRecord};
+use throng_record::{CheckKind, Limit, Machine, Pacing, Plan, RunRecord, SweptValue};
 
 use crate::checks::{self, Remark};
 use crate::median::Estimate;
 use crate::ratio::{Compared, Ratio};
-use crate::row;
+use crate::{row, setting};
 
 /// A whole run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,8 +37,8 @@ pub struct Summary<'a> {
     pub interrupted: bool,
     /// Name of the target that the others are compared with.
     pub baseline: &'a str,
-    /// The rows, by number of connections, ascending.
-    pub groups: Vec<Group>,
+    /// The rows, by setting, in the plan's order.
+    pub groups: Vec<Group<'a>>,
     /// What the checks found, each thing once.
     pub remarks: Vec<Remark>,
     /// The resolved plan.
@@ -47,11 +47,17 @@ pub struct Summary<'a> {
     pub machine: &'a Machine,
 }
 
-/// The rows of one number of connections, in the order of the report.
+/// The rows of one setting, in the order of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Group {
+pub struct Group<'a> {
+    /// Index into the plan's settings.
+    pub setting: u32,
+    /// What tells it from the others: `100 connections · size 1024`.
+    pub heading: String,
     /// Connections.
     pub connections: u32,
+    /// Values of the swept keys.
+    pub swept: &'a [SweptValue],
     /// One row for each target.
     pub rows: Vec<Row>,
 }
@@ -112,7 +118,7 @@ pub struct Latency {
     pub latency_ns_max: u64,
 }
 
-/// One target at one number of connections.
+/// One target at one setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Name of the target.
@@ -160,12 +166,15 @@ impl<'a> Summary<'a> {
     #[must_use]
     pub fn of(record: &'a RunRecord) -> Self {
         let plan = &record.plan;
-        let groups: Vec<Group> = plan
-            .connections
-            .iter()
-            .map(|&connections| Group {
-                connections,
-                rows: ordered(row::rows(record, connections), &plan.pacing),
+        let compared = compared(plan);
+        let groups: Vec<Group<'_>> = (0..)
+            .zip(&plan.settings)
+            .map(|(index, setting)| Group {
+                setting: index,
+                heading: setting::heading(setting),
+                connections: setting.connections,
+                swept: &setting.swept,
+                rows: ordered(row::rows(record, index, compared), compared),
             })
             .collect();
         Self {
@@ -189,17 +198,22 @@ impl<'a> Summary<'a> {
         self.trials_made < self.trials_planned
     }
 
+    /// The figure by which its targets are ordered and compared.
+    pub(crate) fn compared(&self) -> Compared {
+        compared(self.plan)
+    }
+
     /// Every row of every group.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
         self.groups.iter().flat_map(|group| &group.rows)
     }
 }
 
-/// The figure by which targets of this pacing are ordered and compared.
-pub(crate) fn compared(pacing: &Pacing) -> Compared {
-    match pacing {
-        Pacing::Open { .. } => Compared::LatencyP99,
-        Pacing::Closed { .. } | Pacing::Lockstep { .. } => Compared::MessagesPerSecond,
+/// The figure by which targets are ordered and compared: the settings of a plan differ in how fast, but not in how they are paced.
+pub(crate) fn compared(plan: &Plan) -> Compared {
+    match plan.settings.first().map(|setting| &setting.pacing) {
+        Some(Pacing::Open { .. }) => Compared::LatencyP99,
+        Some(Pacing::Closed { .. } | Pacing::Lockstep { .. }) | None => Compared::MessagesPerSecond,
     }
 }
 
@@ -218,9 +232,9 @@ fn made(row: &Row) -> u32 {
         + row.trials.failed
 }
 
-fn ordered(mut rows: Vec<Row>, pacing: &Pacing) -> Vec<Row> {
+fn ordered(mut rows: Vec<Row>, compared: Compared) -> Vec<Row> {
     // Less is better in `key`; a stable sort keeps the plan's order among equals.
-    let key = |row: &Row| match compared(pacing) {
+    let key = |row: &Row| match compared {
         Compared::MessagesPerSecond => row.messages_per_second.map(|found| -found.median),
         Compared::LatencyP99 => row.latency.map(|found| found.latency_ns_p99 as f64),
     };

@@ -13,8 +13,9 @@ use comfy_table::{
 use crate::Options;
 use crate::columns::{Column, short_throughput};
 use crate::context;
-use crate::format::{ABSENT, plural};
+use crate::format::ABSENT;
 use crate::notes;
+use crate::overview::Overview;
 use crate::summary::{Group, Row, Standing, Summary};
 use crate::text;
 
@@ -51,8 +52,8 @@ pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
     for group in &summary.groups {
         blocks.push(page.group(group, layout));
     }
-    if summary.groups.len() > 1 {
-        blocks.push(page.overview());
+    if let Some(overview) = Overview::of(summary) {
+        blocks.push(page.overview(&overview));
     }
     blocks.push(page.notes("Checks", &notes::findings(summary)));
     blocks.push(page.notes("Schedule", &notes::schedule(summary)));
@@ -122,8 +123,8 @@ impl Page<'_> {
         columns.iter().copied().filter(shown).collect()
     }
 
-    fn group(&self, group: &Group, layout: &[&[Column]]) -> String {
-        let heading = self.heading(&plural(group.connections.into(), "connection"));
+    fn group(&self, group: &Group<'_>, layout: &[&[Column]]) -> String {
+        let heading = self.heading(&group.heading);
         let measured = |row: &Row| row.standing != Standing::NotMeasured;
         if !group.rows.iter().any(measured) {
             return format!("{heading}not measured\n");
@@ -137,7 +138,7 @@ impl Page<'_> {
 
     /// One table of a group. What is wrong with a row stands with its throughput; a part without that column shows only the
     /// rows that have figures.
-    fn part(&self, group: &Group, columns: &[Column]) -> Option<String> {
+    fn part(&self, group: &Group<'_>, columns: &[Column]) -> Option<String> {
         let columns = self.shown(columns);
         let says_why = columns.contains(&Column::Throughput);
         let mut rows = group
@@ -160,50 +161,47 @@ impl Page<'_> {
     }
 
     fn headings(&self, columns: &[Column]) -> Vec<Cell> {
-        let heading = |column: &Column| {
-            aligned(
-                column.heading(&self.summary.plan.pacing),
-                column.is_figure(),
-            )
-        };
+        let heading =
+            |column: &Column| aligned(column.heading(self.summary.compared()), column.is_figure());
         columns.iter().map(heading).collect()
     }
 
     fn cells(&self, row: &Row, columns: &[Column]) -> Vec<Cell> {
         let cell = |column: &Column| {
-            let text = column.cell(row, &self.summary.plan.pacing);
+            let text = column.cell(row, self.summary.compared());
             coloured(aligned(&text, column.is_figure()), row.standing)
         };
         columns.iter().map(cell).collect()
     }
 
-    /// Throughput of every target at every number of connections: how each behaves as they multiply.
-    fn overview(&self) -> String {
-        let summary = self.summary;
+    /// Throughput of every target along the sweep: how each behaves as connections, or whatever is swept, multiply.
+    fn overview(&self, overview: &Overview<'_>) -> String {
         let mut table = Table::new();
-        let mut header = vec![Cell::new("target")];
-        header.extend(summary.groups.iter().map(|group| {
-            aligned(
-                &plural(group.connections.into(), "connection").replacen(' ', "\n", 1),
-                true,
-            )
-        }));
-        table.set_header(header);
-        for target in &summary.plan.targets {
-            let mut cells = vec![aligned(&target.name, false)];
-            cells.extend(summary.groups.iter().map(|group| {
-                let row = group.rows.iter().find(|row| row.target == target.name);
+        let keys = overview.others.iter().map(String::as_str);
+        let labels = std::iter::once("target").chain(keys).map(Cell::new);
+        let values = overview.values.iter();
+        table.set_header(labels.chain(values.map(|value| {
+            let heading = match overview.key {
+                "connections" if value == "1" => "1\nconnection".to_owned(),
+                "connections" => format!("{value}\nconnections"),
+                key => format!("{key}\n{value}"),
+            };
+            aligned(&heading, true)
+        })));
+        for line in &overview.lines {
+            let labels = line.labels.iter().map(|label| aligned(label, false));
+            let rows = line.rows.iter();
+            table.add_row(labels.chain(rows.map(|row| {
                 row.map_or_else(|| aligned(ABSENT, true), |row| self.overview_cell(row))
-            }));
-            table.add_row(cells);
+            })));
         }
         let widths = table.column_max_content_widths();
-        let title = "messages/s by number of connections";
-        format!("{}{}", self.heading(title), self.laid_out(table, &widths))
+        let title = format!("messages/s by {}", overview.along);
+        format!("{}{}", self.heading(&title), self.laid_out(table, &widths))
     }
 
     fn overview_cell(&self, row: &Row) -> Cell {
-        let text = short_throughput(row, &self.summary.plan.pacing);
+        let text = short_throughput(row, self.summary.compared());
         coloured(aligned(&text, true), row.standing)
     }
 

@@ -47,7 +47,15 @@ fn terminal_of_a_run_without_a_valid_trial() {
 }
 
 #[test]
+fn terminal_of_a_sweep_over_three_keys() {
+    let record = fixture::swept();
+    insta::assert_snapshot!("swept_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("swept_terminal_80", terminal(&record, 80));
+}
+
+#[test]
 fn markdown() {
+    insta::assert_snapshot!("swept_markdown", other(&fixture::swept(), Format::Markdown));
     insta::assert_snapshot!(
         "closed_markdown",
         other(&fixture::closed(), Format::Markdown)
@@ -63,6 +71,7 @@ fn markdown() {
 fn csv() {
     insta::assert_snapshot!("closed_csv", other(&fixture::closed(), Format::Csv));
     insta::assert_snapshot!("open_csv", other(&fixture::open(), Format::Csv));
+    insta::assert_snapshot!("swept_csv", other(&fixture::swept(), Format::Csv));
 }
 
 #[test]

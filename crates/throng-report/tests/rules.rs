@@ -26,6 +26,7 @@ fn every_record() -> Vec<RunRecord> {
         fixture::open(),
         fixture::interrupted(),
         fixture::nothing_valid(),
+        fixture::swept(),
         empty,
     ]
 }
@@ -158,6 +159,7 @@ fn a_damaged_record_is_reported_as_far_as_it_goes() {
     record.trials[1].target = 99;
     record.trials[2].exchange = None;
     record.plan.baseline = 77;
+    record.trials[3].setting = 99;
     for format in Format::ALL {
         assert!(!render(&record, format, &Options::default()).is_empty());
     }
@@ -167,6 +169,38 @@ fn a_damaged_record_is_reported_as_far_as_it_goes() {
         "{text}"
     );
     assert_eq!(row(&record, 10, "epoll-edge").latency, None);
+}
+
+#[test]
+fn settings_that_are_missing_are_no_reason_to_fail() {
+    for mut record in [fixture::closed(), fixture::swept()] {
+        let second = &mut record.plan.settings[1];
+        second.swept.clear();
+        for format in Format::ALL {
+            assert!(!render(&record, format, &Options::default()).is_empty());
+        }
+        record.plan.settings.clear();
+        for format in Format::ALL {
+            assert!(!render(&record, format, &Options::default()).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_table_is_headed_by_what_is_swept() {
+    let record = fixture::swept();
+    let summary = Summary::of(&record);
+    assert_eq!(
+        summary.groups[3].heading,
+        "1,000 connections · size 6 · outstanding 8"
+    );
+    let mut sizes = record.clone();
+    for setting in &mut sizes.plan.settings {
+        setting.swept.truncate(1);
+    }
+    assert_eq!(Summary::of(&sizes).groups[7].heading, "size 1024");
+    let single = fixture::open();
+    assert_eq!(Summary::of(&single).groups[0].heading, "100 connections");
 }
 
 #[test]
@@ -238,7 +272,7 @@ fn the_json_is_json_and_holds_every_row() {
         let text = render(&record, Format::Json, &Options::default());
         let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let groups = value["groups"].as_array().expect("groups");
-        assert_eq!(groups.len(), record.plan.connections.len());
+        assert_eq!(groups.len(), record.plan.settings.len());
         for group in groups {
             let rows = group["rows"].as_array().expect("rows");
             assert_eq!(rows.len(), record.plan.targets.len());

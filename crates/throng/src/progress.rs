@@ -6,6 +6,7 @@ use anstream::eprintln;
 use indicatif::{ProgressBar, ProgressStyle};
 use throng_lab::{Event, TrialPhase};
 use throng_report::format::{count, plural};
+use throng_report::setting::heading;
 
 /// The progress of one run.
 pub(crate) struct Progress {
@@ -32,12 +33,9 @@ impl Progress {
                 trials, estimate, ..
             } => self.start(trials, estimate),
             Event::TrialStarted {
-                target,
-                connections,
-                ..
+                target, setting, ..
             } => {
-                let connections = plural(connections.into(), "connection");
-                self.trial = format!("{} · {connections}", target.name);
+                self.trial = format!("{} · {}", target.name, heading(setting));
                 self.last = (0, Duration::ZERO);
                 self.bar.set_message(self.trial.clone());
             }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use throng_record::{CheckKind, CheckResult, Outcome, Plan, RunRecord, Trial, Verdict};
 use throng_report::format::plural;
+use throng_report::setting::heading;
 
 use crate::failure::Failure;
 
@@ -81,14 +82,15 @@ fn is_the_servers_fault(kind: CheckKind) -> bool {
     )
 }
 
-/// Targets that have not one trial to rank at some number of connections, and of which nothing was said yet.
+/// Targets that have not one trial to rank at some setting, and of which nothing was said yet.
 fn unranked(record: &RunRecord) -> Vec<Failure> {
     let mut failures = Vec::new();
-    for (target, connections) in cells(&record.plan) {
+    for (target, setting) in cells(&record.plan) {
         let of_cell = || {
-            record.trials.iter().filter(move |trial| {
-                trial.target == target && trial.job.fleet.connections == connections
-            })
+            record
+                .trials
+                .iter()
+                .filter(move |trial| trial.target == target && trial.setting == setting)
         };
         let is_ranked = |trial: &Trial| {
             trial.outcome == Outcome::Completed && trial.verdict != Verdict::Invalid
@@ -109,7 +111,7 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
         let what = format!(
             "{} has no trial that could be ranked at {}",
             name(&record.plan, target),
-            plural(connections.into(), "connection")
+            heading(&record.plan.settings[setting as usize])
         );
         let failure = Failure::failed(what)
             .hint("measure longer (--duration) or more often (--repeats), on a quieter machine; see throng doctor");
@@ -121,12 +123,11 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
     failures
 }
 
+/// Every target at every setting, by index.
 fn cells(plan: &Plan) -> impl Iterator<Item = (u32, u32)> {
-    (0..plan.targets.len() as u32).flat_map(|target| {
-        plan.connections
-            .iter()
-            .map(move |&connections| (target, connections))
-    })
+    let settings = 0..plan.settings.len() as u32;
+    (0..plan.targets.len() as u32)
+        .flat_map(move |target| settings.clone().map(move |setting| (target, setting)))
 }
 
 fn name(plan: &Plan, target: u32) -> &str {

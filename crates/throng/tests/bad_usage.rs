@@ -9,6 +9,7 @@ fn transcript(cases: &[&[&str]]) -> String {
     bench.write("typo.toml", "targets = [\"poll\"]\nconections = 5\n");
     bench.write("kind.toml", "targets = [\"poll\"]\nsize = \"six\"\n");
     bench.write("syntax.toml", "targets = [\n");
+    bench.write("empty.toml", "targets = [\"poll\"]\nsize = []\n");
     let mut text = String::new();
     for arguments in cases {
         let outcome = bench.throng(arguments);
@@ -50,6 +51,7 @@ fn plans() {
         &["run", "typo.toml"],
         &["run", "kind.toml"],
         &["run", "syntax.toml"],
+        &["run", "empty.toml"],
         &["report", "missing"],
         &["report", "latest"],
         &["man", "ecoh"],
@@ -75,6 +77,13 @@ fn values() {
             &["echo", "poll", "--backend", "uring"],
             &["echo", "poll", "--cpus", "0"],
             &["echo", "poll", "--cpus", "0:5000"],
+            &["echo", "poll", "--cpus", "4000-4001:0"],
+            &["echo", "poll", "--server", "per-run"],
+            &["echo", "poll", "--size", "6,0"],
+            &["echo", "poll", "--size", "6,,7"],
+            &[
+                "echo", "poll", "--size", "6,7", "--send", "a", "--expect", "b"
+            ],
             &["echo", "poll", "--shards", "9", "--connections", "7"],
             &["echo", "poll", "--conections", "7"],
             &["echo", "poll", "--family", "unix", "--source", "127.0.0.2"],
@@ -87,6 +96,28 @@ fn values() {
         })
         .collect::<String>()
     );
+}
+
+#[test]
+fn a_sweep_that_explodes() {
+    let numbers = (1..=150).map(|number| number.to_string());
+    let numbers = numbers.collect::<Vec<_>>().join(",");
+    let bench = Bench::new();
+    let outcome = bench.throng(&["echo", "all", "--size", &numbers, "--connections", &numbers]);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    for part in [
+        "combinations",
+        "150 of size × 150 of connections",
+        "at most 10000",
+        "\nhint: shorten a list",
+    ] {
+        assert!(
+            outcome.stderr.contains(part),
+            "{part} in {}",
+            outcome.stderr
+        );
+    }
+    assert!(bench.runs().is_empty());
 }
 
 #[test]

@@ -68,8 +68,12 @@ fn a_plan_of_ones_own_is_run_and_flags_win_over_it() {
     );
     let text = std::fs::read_to_string(folder.join("run.json")).expect("stored");
     let record = throng_record::schema::read(&text).expect("a record");
-    assert_eq!(record.plan.connections, [2, 3]);
-    assert_eq!(record.plan.stop, throng_record::Stop::Messages(101));
+    let settings = record.plan.settings.iter();
+    let connections: Vec<u32> = settings.map(|setting| setting.connections).collect();
+    assert_eq!(connections, [2, 3]);
+    for setting in &record.plan.settings {
+        assert_eq!(setting.stop, throng_record::Stop::Messages(101));
+    }
     for trial in &record.trials {
         let exchange = trial.exchange.as_ref().expect("measured");
         assert_eq!(exchange.replies, 101);

@@ -1,31 +1,56 @@
 //! The server's own count against the generator's: two programs that share no event loop counted the same bytes.
+//!
+//! A server counts over its whole life, and tells at its end. One that serves several trials is judged at the last of them, by the
+//! sum of what their generators counted.
 
-use throng_record::{Check, CheckKind, CheckResult, LoadRecord, TargetKind};
+use throng_record::{Check, CheckKind, CheckResult, TargetKind};
 
 use super::{made, not_applicable};
-use crate::launcher::Ending;
+use crate::launcher::{Asked, LifeEnd};
 
-pub(super) fn check(target: TargetKind, load: &LoadRecord, ending: Option<&Ending>) -> Check {
+pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     let kind = CheckKind::ServerCount;
     if target != TargetKind::BuiltIn {
         return not_applicable(kind, "only built-in servers tell what they have served");
     }
-    let Some(served) = ending.and_then(|ending| ending.served) else {
+    let (ending, asked) = match server {
+        LifeEnd::Ended(ending, asked) => (ending, *asked),
+        LifeEnd::LivesOn => {
+            return not_applicable(
+                kind,
+                "the server serves the next trial too, and tells what it has served at its end: judged at its last trial",
+            );
+        }
+        LifeEnd::NotOurs => return not_applicable(kind, "throng does not end this server"),
+    };
+    let Some(served) = ending.served else {
         return not_applicable(kind, "the server did not live to tell what it has served");
     };
-    let failed =
-        load.connect.errors.total() + load.exchange.errors.total() + load.close.errors.total();
-    if failed > 0 {
+    if asked.errors > 0 {
         return not_applicable(kind, "connections failed, so the counts need not agree");
     }
-    let bytes = load.exchange.received_bytes;
-    let connections = u64::from(load.connect.connected);
-    let difference = served.bytes as f64 - bytes as f64;
+    if asked.unserved > 0 {
+        return not_applicable(
+            kind,
+            "some connections got no reply, and may have been served while they closed",
+        );
+    }
+    if asked.untold > 0 {
+        return not_applicable(
+            kind,
+            "the generator of another trial of this server ended without a result, so there is no sum to compare with",
+        );
+    }
+    let difference = served.bytes as f64 - asked.bytes as f64;
     let evidence = format!(
-        "the server says that it sent {} bytes over {} connections, the generator received {bytes} bytes over {connections}",
-        served.bytes, served.connections
+        "the server says that it sent {} bytes over {} connections, the generator received {} bytes over {}{}",
+        served.bytes,
+        served.connections,
+        asked.bytes,
+        asked.connections,
+        over_trials(asked)
     );
-    if (served.bytes, served.connections) == (bytes, connections) {
+    if (served.bytes, served.connections) == (asked.bytes, asked.connections) {
         made(kind, CheckResult::Passed, difference, 0.0, evidence)
     } else {
         let detail = format!(
@@ -35,9 +60,16 @@ pub(super) fn check(target: TargetKind, load: &LoadRecord, ending: Option<&Endin
     }
 }
 
+fn over_trials(asked: Asked) -> String {
+    match asked.trials {
+        0 | 1 => String::new(),
+        trials => format!(" in {trials} trials"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use throng_record::ErrorKind;
+    use throng_record::{ErrorKind, LoadRecord};
 
     use super::*;
     use crate::launcher::{Ending, Served};
@@ -46,7 +78,17 @@ mod tests {
         let mut load = LoadRecord::default();
         load.exchange.received_bytes = 600;
         load.connect.connected = 10;
+        load.exchange.connections_served = 10;
         load
+    }
+
+    /// What the generators of such trials had.
+    fn asked(trials: &[Option<LoadRecord>]) -> Asked {
+        let mut asked = Asked::default();
+        for trial in trials {
+            asked.add(trial.as_ref());
+        }
+        asked
     }
 
     fn ending(connections: u64, bytes: u64) -> Ending {
@@ -54,6 +96,11 @@ mod tests {
             served: Some(Served { connections, bytes }),
             ..Ending::in_order_for_tests()
         }
+    }
+
+    fn check_of(ending: &Ending, trials: &[Option<LoadRecord>]) -> Check {
+        let ended = LifeEnd::Ended(ending.clone(), asked(trials));
+        check(TargetKind::BuiltIn, &ended)
     }
 
     #[test]
@@ -64,25 +111,44 @@ mod tests {
             (10, 599, CheckResult::Failed),
             (11, 600, CheckResult::Failed),
         ] {
-            let ending = ending(connections, bytes);
-            let result = check(TargetKind::BuiltIn, &load(), Some(&ending)).result;
+            let result = check_of(&ending(connections, bytes), &[Some(load())]).result;
             assert_eq!(result, expected, "{connections} {bytes}");
         }
     }
 
     #[test]
+    fn a_server_of_several_trials_is_judged_by_their_sum() {
+        let trials = [Some(load()), Some(load()), Some(load())];
+        let check = check_of(&ending(30, 1_800), &trials);
+        assert_eq!(check.result, CheckResult::Passed);
+        assert!(check.detail.contains("in 3 trials"), "{}", check.detail);
+        assert_eq!(
+            check_of(&ending(10, 600), &trials).result,
+            CheckResult::Failed
+        );
+    }
+
+    #[test]
     fn it_is_not_made_where_there_is_nothing_to_compare() {
-        let silent = Ending::in_order_for_tests();
         let mut broken = load();
         broken
             .exchange
             .errors
             .count(ErrorKind::Reset, || "first".to_owned());
+        let mut partial = load();
+        partial.exchange.connections_served = 9;
+        let some = ending(1, 1);
         for check in [
-            check(TargetKind::Command, &load(), Some(&ending(1, 1))),
-            check(TargetKind::BuiltIn, &load(), Some(&silent)),
-            check(TargetKind::BuiltIn, &load(), None),
-            check(TargetKind::BuiltIn, &broken, Some(&ending(1, 1))),
+            check(
+                TargetKind::Command,
+                &LifeEnd::Ended(some.clone(), asked(&[])),
+            ),
+            check(TargetKind::BuiltIn, &LifeEnd::NotOurs),
+            check(TargetKind::BuiltIn, &LifeEnd::LivesOn),
+            check_of(&Ending::in_order_for_tests(), &[Some(load())]),
+            check_of(&some, &[Some(broken), Some(load())]),
+            check_of(&some, &[None, Some(load())]),
+            check_of(&some, &[Some(partial), Some(load())]),
         ] {
             assert_eq!(check.result, CheckResult::NotApplicable, "{}", check.detail);
         }

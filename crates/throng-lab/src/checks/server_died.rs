@@ -6,15 +6,22 @@
 use throng_record::{Check, CheckKind, CheckResult, TargetKind};
 
 use super::{made, not_applicable};
-use crate::launcher::Ending;
+use crate::launcher::LifeEnd;
 
-pub(super) fn check(target: TargetKind, ending: Option<&Ending>) -> Check {
+pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     let kind = CheckKind::ServerDied;
-    let Some(ending) = ending else {
-        return not_applicable(
-            kind,
-            "throng did not start this server, and does not end it",
-        );
+    let ending = match server {
+        LifeEnd::Ended(ending, _) => ending,
+        LifeEnd::LivesOn => {
+            let detail = "the server lived to the end of the trial, and serves the next one";
+            return made(kind, CheckResult::Passed, None, None, detail.to_owned());
+        }
+        LifeEnd::NotOurs => {
+            return not_applicable(
+                kind,
+                "throng did not start this server, and does not end it",
+            );
+        }
     };
     let fail = |what: &str| {
         let detail = format!("{what}{}", ending.tail_in_words());
@@ -49,9 +56,15 @@ pub(super) fn check(target: TargetKind, ending: Option<&Ending>) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launcher::{Asked, Ending};
+
+    fn check_of(target: TargetKind, ending: &Ending) -> Check {
+        let ended = LifeEnd::Ended(ending.clone(), Asked::default());
+        check(target, &ended)
+    }
 
     fn result(target: TargetKind, ending: &Ending) -> CheckResult {
-        check(target, Some(ending)).result
+        check_of(target, ending).result
     }
 
     #[test]
@@ -62,7 +75,7 @@ mod tests {
             ..Ending::in_order_for_tests()
         };
         for target in [TargetKind::BuiltIn, TargetKind::Command] {
-            let check = check(target, Some(&ending));
+            let check = check_of(target, &ending);
             assert_eq!(check.result, CheckResult::Failed);
             assert!(check.detail.contains("out of memory"), "{}", check.detail);
         }
@@ -86,8 +99,12 @@ mod tests {
         assert_eq!(result(TargetKind::Command, &killed), CheckResult::Passed);
         assert_eq!(result(TargetKind::Command, &by_signal), CheckResult::Passed);
         assert_eq!(
-            check(TargetKind::Running, None).result,
+            check(TargetKind::Running, &LifeEnd::NotOurs).result,
             CheckResult::NotApplicable
+        );
+        assert_eq!(
+            check(TargetKind::BuiltIn, &LifeEnd::LivesOn).result,
+            CheckResult::Passed
         );
     }
 }

@@ -3,20 +3,25 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use throng_record::Plan;
+use throng_record::Setting;
 use throng_sys::address::Address;
 
 use super::LaunchError;
 
 /// `throng serve MODEL …`.
-pub(super) fn built_in(program: &Path, model: &str, plan: &Plan, address: &Address) -> Command {
+pub(super) fn built_in(
+    program: &Path,
+    model: &str,
+    setting: &Setting,
+    address: &Address,
+) -> Command {
     let mut command = Command::new(program);
     command
         .args(["serve", model, "--workload", "echo", "--listen"])
         .arg(bare(address))
-        .args(["--backlog", &plan.backlog.to_string()])
+        .args(["--backlog", &setting.backlog.to_string()])
         .stdin(Stdio::null());
-    if let Some(workers) = plan.workers {
+    if let Some(workers) = setting.workers {
         command.args(["--workers", &workers.to_string()]);
     }
     command

@@ -48,7 +48,7 @@ pub(super) fn wait(
         workers: None,
         serves_at_once: None,
     };
-    let timeout = Duration::from_nanos(launcher.plan.ready_timeout_ns);
+    let timeout = Duration::from_nanos(launcher.setting.ready_timeout_ns);
     let deadline = Instant::now() + timeout;
     let mut seen = Seen::Nothing;
     loop {

@@ -24,11 +24,12 @@ fn python(argument: &str, body: &str) -> String {
     shlex::try_join(["python3", "-c", script.as_str(), argument]).expect("no NUL in it")
 }
 
-fn plan_of(family: &str) -> Plan {
+fn setting_of(family: &str) -> Setting {
     let text =
         format!("targets = ['poll']\nready-timeout = '10s'\nfamily = '{family}'\ncpus = 'any'");
     let draft = PlanDraft::parse(&text, "test").expect("a plan");
-    resolve(draft, &test_environment(1)).expect("resolves").plan
+    let plan = resolve(draft, &test_environment(1)).expect("resolves").plan;
+    plan.settings.into_iter().next().expect("one")
 }
 
 fn target(command: &str) -> TargetRecord {
@@ -41,10 +42,10 @@ fn target(command: &str) -> TargetRecord {
     }
 }
 
-fn launch_in(plan: &Plan, command: &str) -> Result<Server, LaunchError> {
+fn launch_in(setting: &Setting, command: &str) -> Result<Server, LaunchError> {
     let interrupted = AtomicBool::new(false);
     let launcher = Launcher {
-        plan,
+        setting,
         throng_program: Path::new("/nonexistent/throng"),
         interrupted: &interrupted,
     };
@@ -52,7 +53,7 @@ fn launch_in(plan: &Plan, command: &str) -> Result<Server, LaunchError> {
 }
 
 fn launch(command: &str) -> Result<Server, LaunchError> {
-    launch_in(&plan_of("ipv4"), command)
+    launch_in(&setting_of("ipv4"), command)
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn a_command_is_ready_when_its_listener_is_there_and_leaves_when_told() {
         ("unix", "{path}"),
     ] {
         let command = python(argument, "time.sleep(1000)");
-        let server = launch_in(&plan_of(family), &command)
+        let server = launch_in(&setting_of(family), &command)
             .unwrap_or_else(|error| panic!("{family}: {error}"));
         match &server.announced.address {
             Address::Tcp(tcp) => drop(std::net::TcpStream::connect(tcp).expect(family)),
@@ -96,13 +97,16 @@ fn a_command_that_exits_at_once_is_shown_with_its_output() {
 
 #[test]
 fn a_command_that_never_listens_is_given_up_and_leaves_nothing_behind() {
-    let plan = Plan {
+    let setting = Setting {
         ready_timeout_ns: 300_000_000,
-        ..plan_of("ipv4")
+        ..setting_of("ipv4")
     };
     let begin = Instant::now();
-    let error =
-        launch_in(&plan, "sh -c 'echo busy; echo $$ {port}; exec sleep 1000'").expect_err("never");
+    let error = launch_in(
+        &setting,
+        "sh -c 'echo busy; echo $$ {port}; exec sleep 1000'",
+    )
+    .expect_err("never");
     assert!(begin.elapsed() < Duration::from_secs(10));
     let LaunchError::NeverReady { tail, seconds, .. } = &error else {
         panic!("{error}");
@@ -118,12 +122,12 @@ fn a_command_that_never_listens_is_given_up_and_leaves_nothing_behind() {
 
 #[test]
 fn a_command_that_listens_elsewhere_is_told_where() {
-    let plan = Plan {
+    let setting = Setting {
         ready_timeout_ns: 3_000_000_000,
-        ..plan_of("ipv4")
+        ..setting_of("ipv4")
     };
     let command = python("0", "time.sleep(1000) # {port}");
-    let error = launch_in(&plan, &command)
+    let error = launch_in(&setting, &command)
         .expect_err("another port")
         .to_string();
     assert!(error.contains("it listens on 127.0.0.1:"), "{error}");
@@ -199,10 +203,10 @@ fn a_program_that_is_not_there_is_named() {
 fn a_stranger_at_the_address_is_not_taken_for_the_server() {
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = Address::Tcp(stranger.local_addr().expect("bound"));
-    let plan = plan_of("ipv4");
+    let setting = setting_of("ipv4");
     let interrupted = AtomicBool::new(false);
     let launcher = Launcher {
-        plan: &plan,
+        setting: &setting,
         throng_program: Path::new("/nonexistent/throng"),
         interrupted: &interrupted,
     };
@@ -218,10 +222,10 @@ fn a_stranger_at_the_address_is_not_taken_for_the_server() {
 
 #[test]
 fn an_interrupt_ends_the_wait() {
-    let plan = plan_of("ipv4");
+    let setting = setting_of("ipv4");
     let interrupted = AtomicBool::new(true);
     let launcher = Launcher {
-        plan: &plan,
+        setting: &setting,
         throng_program: Path::new("/nonexistent/throng"),
         interrupted: &interrupted,
     };

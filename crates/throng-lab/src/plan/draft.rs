@@ -1,108 +1,186 @@
 //! A plan as people write it: every key optional, by the flags' names.
 //!
 //! One struct for a plan file and for the command line, so that a flag and a key can never differ in name, form or
-//! meaning. Nothing is validated here beyond the form of each value; [`super::resolve()`] does that in one place.
+//! meaning. Its keys stand in one list, below: those that hold for the whole run, and those that may be swept. From the
+//! latter the list also makes [`Point`], the same keys with a single value each. Nothing is validated here beyond the form of each
+//! value; [`super::resolve()`] does that in one place.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::Deserialize;
-use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{Amount, Arrivals};
+use throng_record::plan::{Experiment, ListenFamily, ServerLifetime};
+use throng_record::{Amount, Arrivals, SweptValue};
 
+use super::sweep::{Sweep, Swept};
 use super::value::{self, Addresses, BackendChoice, CpuChoice};
 use crate::target::TargetDraft;
 
-/// What a plan file or the command line asked for. `None`: not mentioned.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct PlanDraft {
-    /// Short name, part of the run's folder: letters, digits, `-`, `_` and `.`.
-    pub name: Option<String>,
-    /// What the plan shows, in one sentence.
-    pub title: Option<String>,
-    /// The question.
-    pub experiment: Option<Experiment>,
-    /// The servers to measure.
-    pub targets: Option<Vec<TargetDraft>>,
-    /// Name of the target that the others are compared with; the first where absent.
-    pub baseline: Option<String>,
-    /// Repeats of each target and number of connections.
-    pub repeats: Option<u32>,
-    /// Seed of the order, the payloads and the arrivals.
-    pub seed: Option<u64>,
+macro_rules! keys {
+    (
+        once { $($(#[$once_meta:meta])* $once:ident: $once_type:ty,)* }
+        swept { $($(#[$swept_meta:meta])* $swept:ident: $swept_type:ty,)* }
+    ) => {
+        /// What a plan file or the command line asked for. `None`: not mentioned.
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+        pub struct PlanDraft {
+            $($(#[$once_meta])* pub $once: Option<$once_type>,)*
+            $($(#[$swept_meta])* pub $swept: Option<Sweep<$swept_type>>,)*
+            /// Whether [`PlanDraft::shortened`] made it.
+            #[serde(skip)]
+            pub is_shortened: bool,
+        }
 
-    /// Numbers of connections; in a file one number or a list.
-    #[serde(deserialize_with = "value::one_or_many")]
-    pub connections: Option<Vec<u32>>,
-    /// Measured messages over the whole fleet.
-    pub messages: Option<u64>,
-    /// Length of the measurement.
-    #[serde(deserialize_with = "value::optional_duration")]
-    pub duration: Option<Duration>,
-    /// Measure until the confidence interval's half-width ÷ mean is at most this.
-    pub confidence: Option<f64>,
-    /// The longest that `confidence` is waited for.
-    #[serde(deserialize_with = "value::optional_duration")]
-    pub max_duration: Option<Duration>,
-    /// What is exchanged before the measurement: `300ms` or `1000 messages`.
-    #[serde(deserialize_with = "value::optional_amount")]
-    pub warmup: Option<Amount>,
+        /// A single value for each key that may be swept.
+        #[derive(Clone, Debug, Default)]
+        pub(super) struct Point {
+            /// The values of the keys that are swept, the one that varies slowest first.
+            pub(super) swept: Vec<SweptValue>,
+            $(pub(super) $swept: Option<$swept_type>,)*
+        }
 
-    /// Bytes of an echoed message.
-    pub size: Option<u64>,
-    /// The request of any request–reply protocol; `\r`, `\n`, `\t`, `\0`, `\\` and `\xNN` are read as escapes.
-    pub send: Option<String>,
-    /// What ends its reply: a text, `N bytes` or `until DELIMITER`; escapes as in `send`.
-    pub expect: Option<String>,
-    /// Whether the returned bytes are compared.
-    pub verify: Option<bool>,
+        impl PlanDraft {
+            /// Takes over what `over` mentions.
+            pub(super) fn take(&mut self, over: Self) {
+                $(if over.$once.is_some() { self.$once = over.$once; })*
+                $(if over.$swept.is_some() { self.$swept = over.$swept; })*
+                self.is_shortened |= over.is_shortened;
+            }
 
-    /// Unanswered messages per connection.
-    pub outstanding: Option<u32>,
-    /// Connections that go in step.
-    pub lockstep: Option<u32>,
-    /// Messages per second over the whole fleet: an open loop.
-    pub rate: Option<f64>,
-    /// How the due times of an open loop are spaced.
-    pub arrivals: Option<Arrivals>,
-    /// Whether an open loop spins for the last microseconds before a due time.
-    pub spin: Option<bool>,
+            /// The keys that have several values, and how many, the one that varies slowest first.
+            pub(super) fn swept(&self) -> Vec<(String, usize)> {
+                let mut swept = Vec::new();
+                $(if let Some(sweep) = self.$swept.as_ref().filter(|sweep| sweep.is_swept()) {
+                    swept.push((name_of(stringify!($swept)), sweep.values().len()));
+                })*
+                swept
+            }
 
-    /// Kernel interface of the generator.
-    pub backend: Option<BackendChoice>,
-    /// Threads of the generator.
-    pub shards: Option<u32>,
-    /// Local addresses to connect from; in a file one address or a list.
-    #[serde(deserialize_with = "value::one_or_many")]
-    pub source: Option<Vec<IpAddr>>,
-    /// Which local addresses, where `source` does not name them.
-    pub addresses: Option<Addresses>,
-    /// Whether the generator sets `TCP_NODELAY`.
-    pub nodelay: Option<bool>,
+            /// Every combination of the values of all keys.
+            pub(super) fn points(&self) -> Vec<Point> {
+                let mut points = vec![Point::default()];
+                $(if let Some(sweep) = &self.$swept {
+                    points = combined(points, name_of(stringify!($swept)), sweep, |point, value| {
+                        point.$swept = Some(value);
+                    });
+                })*
+                points
+            }
+        }
+    };
+}
 
-    /// Accept queue asked of launched servers.
-    pub backlog: Option<u32>,
-    /// Worker threads asked of launched built-in servers.
-    pub workers: Option<u32>,
-    /// Address family on which launched servers listen.
-    pub family: Option<ListenFamily>,
+keys! {
+    once {
+        /// Short name, part of the run's folder: letters, digits, `-`, `_` and `.`.
+        name: String,
+        /// What the plan shows, in one sentence.
+        title: String,
+        /// The question.
+        experiment: Experiment,
+        /// The servers to measure.
+        targets: Vec<TargetDraft>,
+        /// Name of the target that the others are compared with; the first where absent.
+        baseline: String,
+        /// Repeats of each target and setting.
+        repeats: u32,
+        /// Seed of the order, the payloads and the arrivals.
+        seed: u64,
+        /// How long a launched server lives.
+        server: ServerLifetime,
+        /// Local addresses to connect from, all of them together; in a file one address or a list.
+        #[serde(deserialize_with = "value::some_or_many")]
+        source: Vec<IpAddr>,
+        /// The same keys again, laid over the plan when it is shortened.
+        quick: Box<PlanDraft>,
+    }
 
-    /// How long one connect may take.
-    #[serde(deserialize_with = "value::optional_duration")]
-    pub connect_timeout: Option<Duration>,
-    /// How long one reply may take.
-    #[serde(deserialize_with = "value::optional_duration")]
-    pub timeout: Option<Duration>,
-    /// How long a launched server may take to listen.
-    #[serde(deserialize_with = "value::optional_duration")]
-    pub ready_timeout: Option<Duration>,
+    // The first varies slowest: what a server is launched with, what the generator is, what it does, and last the connections.
+    swept {
+        /// CPUs of both sides.
+        cpus: CpuChoice,
+        /// Address family on which launched servers listen.
+        family: ListenFamily,
+        /// Accept queue asked of launched servers.
+        backlog: u32,
+        /// Worker threads asked of launched built-in servers.
+        workers: u32,
+        /// How long a launched server may take to listen.
+        ready_timeout: Duration,
 
-    /// CPUs of both sides.
-    pub cpus: Option<CpuChoice>,
-    /// The same keys again, laid over the plan when it is shortened.
-    pub quick: Option<Box<PlanDraft>>,
-    /// Whether [`PlanDraft::shortened`] made it.
-    #[serde(skip)]
-    pub is_shortened: bool,
+        /// Kernel interface of the generator.
+        backend: BackendChoice,
+        /// Threads of the generator.
+        shards: u32,
+        /// Which local addresses, where `source` does not name them.
+        addresses: Addresses,
+        /// Whether the generator sets `TCP_NODELAY`.
+        nodelay: bool,
+        /// How long one connect may take.
+        connect_timeout: Duration,
+        /// How long one reply may take.
+        timeout: Duration,
+
+        /// What is exchanged before the measurement: `300ms` or `1000 messages`.
+        warmup: Amount,
+        /// Measured messages over the whole fleet.
+        messages: u64,
+        /// Length of the measurement.
+        duration: Duration,
+        /// Measure until the confidence interval's half-width ÷ mean is at most this.
+        confidence: f64,
+        /// The longest that `confidence` is waited for.
+        max_duration: Duration,
+
+        /// Bytes of an echoed message.
+        size: u64,
+        /// The request of any request–reply protocol; `\r`, `\n`, `\t`, `\0`, `\\` and `\xNN` are read as escapes.
+        send: String,
+        /// What ends its reply: a text, `N bytes` or `until DELIMITER`; escapes as in `send`.
+        expect: String,
+        /// Whether the returned bytes are compared.
+        verify: bool,
+        /// How the due times of an open loop are spaced.
+        arrivals: Arrivals,
+        /// Whether an open loop spins for the last microseconds before a due time.
+        spin: bool,
+        /// Messages per second over the whole fleet: an open loop.
+        rate: f64,
+        /// Connections that go in step.
+        lockstep: u32,
+        /// Unanswered messages per connection.
+        outstanding: u32,
+        /// Connections; several are measured in ascending order.
+        connections: u32,
+    }
+}
+
+/// A field's name as the key of a plan file.
+fn name_of(field: &str) -> String {
+    field.replace('_', "-")
+}
+
+/// Each point with each value of one more key, which varies faster than those before it.
+fn combined<T: Swept>(
+    points: Vec<Point>,
+    key: String,
+    sweep: &Sweep<T>,
+    set: fn(&mut Point, T),
+) -> Vec<Point> {
+    let with = |point: &Point, value: &T| {
+        let mut point = point.clone();
+        if sweep.is_swept() {
+            point.swept.push(SweptValue {
+                key: key.clone(),
+                value: value.text(),
+            });
+        }
+        set(&mut point, value.clone());
+        point
+    };
+    points
+        .iter()
+        .flat_map(|point| sweep.values().iter().map(move |value| with(point, value)))
+        .collect()
 }

@@ -69,9 +69,14 @@ pub enum PlanError {
         example: &'static str,
     },
     #[error(
-        "`connections` is an empty list, so there would be no trial; write connections = 100, for example"
+        "the plan asks for {cells} combinations ({targets} targets, {lists}), and one run keeps at most {most} apart; shorten a list, or part the plan"
     )]
-    NoConnections,
+    TooManyCells {
+        cells: usize,
+        targets: usize,
+        lists: String,
+        most: usize,
+    },
     #[error(
         "a message of {0} bytes is too large: at most 1048576 bytes (1 MiB) are sent at once; write size = 1048576 or less"
     )]

@@ -13,19 +13,7 @@ impl PlanDraft {
     #[must_use]
     pub fn overlay(mut self, over: Self) -> Self {
         self.forget_what_is_answered_by(&over);
-        macro_rules! take {
-            ($($key:ident)*) => { $( if over.$key.is_some() { self.$key = over.$key; } )* };
-        }
-        take!(
-            name title experiment targets baseline repeats seed
-            connections messages duration confidence max_duration warmup
-            size send expect verify
-            outstanding lockstep rate arrivals spin
-            backend shards source addresses nodelay
-            backlog workers family
-            connect_timeout timeout ready_timeout cpus quick
-        );
-        self.is_shortened |= over.is_shortened;
+        self.take(over);
         self
     }
 
@@ -81,7 +69,8 @@ impl PlanDraft {
         };
         if self.messages.is_none() {
             let usual = Duration::from_millis(400);
-            quick.duration = Some(self.duration.unwrap_or(usual).min(usual));
+            let lengths = self.duration.clone().unwrap_or(usual.into());
+            quick.duration = Some(lengths.map(|length| length.min(usual)));
         }
         quick
     }

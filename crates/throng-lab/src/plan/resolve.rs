@@ -1,24 +1,26 @@
 //! From a draft to a plan: defaults filled in, everything validated, in one place.
 //!
-//! The defaults stand as constants at the head of this file and of those in its folder; `docs/plans.md` lists them for users.
+//! What holds for the whole run is resolved once, and every point of the sweep into a setting of its own, so that what is wrong
+//! with one combination of values is found before the first trial. The defaults stand as constants at the head of this file and
+//! of those in its folder; `docs/plans.md` lists them for users.
 
 mod exchange;
 mod fleet;
 mod quick;
+mod setting;
+mod targets;
 
-use throng_record::Plan;
-use throng_record::TargetRecord;
-use throng_record::plan::{Experiment, ListenFamily};
+use throng_record::plan::{Experiment, ServerLifetime};
+use throng_record::{Plan, TargetRecord};
 
+use super::draft::Point;
 use super::{Environment, PlanDraft, PlanError};
 use crate::suggest::or_list;
 
 /// Repeats where none are asked for: the fewest of which the median has a 95 % interval.
 const REPEATS: u32 = 6;
-/// Connections where none are asked for.
-const CONNECTIONS: u32 = 100;
-/// Accept queue asked of launched servers: more than the generator's connects in flight, below every `somaxconn`.
-const BACKLOG: u32 = 1024;
+/// Targets × settings at most: more is a slip, and no report could show them.
+const CELLS_MAX: usize = 10_000;
 
 /// A plan, and what a user should know about how it came out.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +35,7 @@ pub struct Resolved {
 ///
 /// # Errors
 /// [`PlanError`]: the first thing that is wrong.
-pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, PlanError> {
+pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolved, PlanError> {
     if draft
         .quick
         .as_ref()
@@ -41,14 +43,15 @@ pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, 
     {
         return Err(PlanError::NestedQuick);
     }
+    // A server that lives for the whole sweep meets few connections before many.
+    draft.connections = draft.connections.map(super::Sweep::ascending);
     let mut notes = Vec::new();
-    let family = draft.family.unwrap_or(ListenFamily::Ipv4);
-    let targets = targets(&draft, environment, family)?;
-    let connections = connections(&draft)?;
-    let source = fleet::source(&draft, &targets, family)?;
-    let cpus = fleet::cpus(&draft, environment, &targets, &mut notes)?;
-    let shards = fleet::shards(&draft, &connections, &cpus.generator)?;
-    let timeouts = fleet::timeouts(&draft)?;
+    let targets = targets::resolve(&draft, environment)?;
+    let points = points(&draft, targets.len())?;
+    let settings = points
+        .into_iter()
+        .map(|point| setting::resolve(&draft, point, &targets, environment, &mut notes))
+        .collect::<Result<_, _>>()?;
     let mut plan = Plan {
         name: name(&draft)?,
         title: draft
@@ -58,7 +61,6 @@ pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, 
         experiment: draft.experiment.unwrap_or(Experiment::Echo),
         baseline: baseline(&draft, &targets)?,
         targets,
-        connections,
         repeats: not_zero(
             "repeats",
             draft.repeats,
@@ -68,32 +70,9 @@ pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, 
         )?,
         quick: draft.is_shortened,
         seed: draft.seed.unwrap_or(1),
-        protocol: exchange::protocol(&draft)?,
-        verify: draft.verify.unwrap_or(true),
-        pacing: exchange::pacing(&draft)?,
-        warmup: exchange::warmup(&draft),
-        stop: exchange::stop(&draft)?,
-        backend: fleet::backend(&draft, environment)?,
-        shards,
-        source,
-        nodelay: draft.nodelay.unwrap_or(true),
-        connect_timeout_ns: timeouts.connect_ns,
-        reply_timeout_ns: timeouts.reply_ns,
-        ready_timeout_ns: timeouts.ready_ns,
-        server_cpus: cpus.server,
-        generator_cpus: cpus.generator,
-        listen: family,
-        backlog: not_zero(
-            "backlog",
-            draft.backlog,
-            BACKLOG,
-            "no connection could wait",
-            "1024",
-        )?,
-        workers: draft
-            .workers
-            .map(|workers| not_zero("workers", Some(workers), 1, "nobody would serve", "4"))
-            .transpose()?,
+        server: draft.server.unwrap_or(ServerLifetime::PerTrial),
+        swept: draft.swept().into_iter().map(|(key, _)| key).collect(),
+        settings,
     };
     if plan.quick {
         notes.extend(quick::fit(&mut plan));
@@ -115,6 +94,27 @@ fn not_zero(
     }
 }
 
+/// The points of the sweep, counted before they are made.
+fn points(draft: &PlanDraft, targets: usize) -> Result<Vec<Point>, PlanError> {
+    let swept = draft.swept();
+    let cells = swept
+        .iter()
+        .fold(targets, |cells, (_, values)| cells.saturating_mul(*values));
+    if cells > CELLS_MAX {
+        let lists: Vec<String> = swept
+            .iter()
+            .map(|(key, values)| format!("{values} of {key}"))
+            .collect();
+        return Err(PlanError::TooManyCells {
+            cells,
+            targets,
+            lists: lists.join(" × "),
+            most: CELLS_MAX,
+        });
+    }
+    Ok(draft.points())
+}
+
 fn name(draft: &PlanDraft) -> Result<String, PlanError> {
     let name = draft.name.clone().unwrap_or_else(|| "echo".to_owned());
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
@@ -124,25 +124,6 @@ fn name(draft: &PlanDraft) -> Result<String, PlanError> {
     } else {
         Err(PlanError::Name(name))
     }
-}
-
-fn targets(
-    draft: &PlanDraft,
-    environment: &Environment,
-    family: ListenFamily,
-) -> Result<Vec<TargetRecord>, PlanError> {
-    let mut targets: Vec<TargetRecord> = Vec::new();
-    for target in draft.targets.as_deref().unwrap_or_default() {
-        let target = target.resolve(&environment.models, family)?;
-        if targets.iter().any(|other| other.name == target.name) {
-            return Err(PlanError::DuplicateTarget(target.name));
-        }
-        targets.push(target);
-    }
-    if targets.is_empty() {
-        return Err(PlanError::NoTarget);
-    }
-    Ok(targets)
 }
 
 fn baseline(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<u32, PlanError> {
@@ -158,24 +139,4 @@ fn baseline(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<u32, PlanErro
             baseline: baseline.clone(),
             targets: or_list(&names),
         })
-}
-
-fn connections(draft: &PlanDraft) -> Result<Vec<u32>, PlanError> {
-    let mut connections = draft
-        .connections
-        .clone()
-        .unwrap_or_else(|| vec![CONNECTIONS]);
-    if connections.is_empty() {
-        return Err(PlanError::NoConnections);
-    }
-    if connections.contains(&0) {
-        return Err(PlanError::Zero {
-            key: "connections",
-            why: "nothing would be sent",
-            example: "100",
-        });
-    }
-    connections.sort_unstable();
-    connections.dedup();
-    Ok(connections)
 }

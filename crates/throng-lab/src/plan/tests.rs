@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use throng_record::plan::ListenFamily;
+use throng_record::plan::{ListenFamily, ServerLifetime};
 use throng_record::{
-    Amount, Arrivals, Backend, Expect, Pacing, Plan, Protocol, SourceAddresses, Stop,
+    Amount, Arrivals, Backend, Expect, Pacing, Plan, Protocol, Setting, SourceAddresses, Stop,
 };
 
 use super::value::{self, BackendChoice, CpuChoice};
@@ -11,6 +11,8 @@ use super::*;
 mod files;
 mod overlays;
 mod refusals;
+mod short_forms;
+mod sweeps;
 
 fn resolved(text: &str, cpus: u32) -> Resolved {
     let draft = PlanDraft::parse(&with_targets(text), "plan.toml")
@@ -20,6 +22,11 @@ fn resolved(text: &str, cpus: u32) -> Resolved {
 
 fn plan(text: &str) -> Plan {
     resolved(text, 2).plan
+}
+
+/// The first setting, of most plans the only one.
+fn setting(text: &str) -> Setting {
+    plan(text).settings.swap_remove(0)
 }
 
 fn refused(text: &str) -> String {
@@ -45,28 +52,30 @@ fn nothing_but_a_target_is_needed() {
         (plan.name.as_str(), plan.repeats, plan.seed),
         ("echo", 6, 1)
     );
-    assert_eq!(plan.connections, [100]);
-    assert_eq!(plan.protocol, Protocol::Echo { size_bytes: 6 });
-    assert_eq!(plan.pacing, Pacing::Closed { outstanding: 1 });
-    assert_eq!(plan.warmup, Amount::DurationNs(300_000_000));
-    assert_eq!(plan.stop, Stop::DurationNs(2_000_000_000));
+    assert_eq!((plan.settings.len(), plan.swept.len()), (1, 0));
+    let setting = setting("");
+    assert_eq!(setting.connections, 100);
+    assert_eq!(setting.protocol, Protocol::Echo { size_bytes: 6 });
+    assert_eq!(setting.pacing, Pacing::Closed { outstanding: 1 });
+    assert_eq!(setting.warmup, Amount::DurationNs(300_000_000));
+    assert_eq!(setting.stop, Stop::DurationNs(2_000_000_000));
     assert_eq!(
-        (plan.server_cpus, plan.generator_cpus, plan.shards),
+        (setting.server_cpus, setting.generator_cpus, setting.shards),
         (vec![0], vec![1], 1)
     );
     assert_eq!(
-        (plan.backend, plan.source),
+        (setting.backend, setting.source),
         (Backend::IoUring, SourceAddresses::Spread)
     );
     assert_eq!(
         (
-            plan.connect_timeout_ns,
-            plan.reply_timeout_ns,
-            plan.ready_timeout_ns
+            setting.connect_timeout_ns,
+            setting.reply_timeout_ns,
+            setting.ready_timeout_ns
         ),
         (10_000_000_000, 10_000_000_000, 10_000_000_000)
     );
-    assert!(plan.verify && plan.nodelay && !plan.quick);
+    assert!(setting.verify && setting.nodelay && !plan.quick);
 }
 
 #[test]
@@ -79,6 +88,7 @@ fn every_key_is_read() {
         baseline = "mine"
         repeats = 3
         seed = 42
+        server = "per-sweep"
         connections = [100, 10]
         messages = 1000
         warmup = "1_000 messages"
@@ -110,11 +120,15 @@ fn every_key_is_read() {
         ("all", "Everything", 2)
     );
     assert_eq!(
-        (plan.repeats, plan.seed, &plan.connections[..]),
-        (3, 42, &[10, 100][..])
+        (plan.repeats, plan.seed, plan.server),
+        (3, 42, ServerLifetime::PerSweep)
     );
+    let connections = plan.settings.iter().map(|setting| setting.connections);
+    assert_eq!(connections.collect::<Vec<_>>(), [10, 100]);
+    assert_eq!(plan.swept, ["connections"]);
+    let setting = &plan.settings[1];
     assert_eq!(
-        (plan.stop, plan.warmup),
+        (setting.stop, setting.warmup),
         (Stop::Messages(1000), Amount::Messages(1000))
     );
     let pacing = Pacing::Open {
@@ -123,30 +137,33 @@ fn every_key_is_read() {
         outstanding: 4,
         spin: false,
     };
-    assert_eq!(plan.pacing, pacing);
+    assert_eq!(setting.pacing, pacing);
     assert_eq!(
-        plan.protocol,
+        setting.protocol,
         Protocol::Echo {
             size_bytes: 1 << 20
         }
     );
     assert_eq!(
-        (plan.backend, plan.shards, plan.source),
-        (Backend::Epoll, 2, SourceAddresses::Kernel)
+        (setting.backend, setting.shards, &setting.source),
+        (Backend::Epoll, 2, &SourceAddresses::Kernel)
     );
     assert_eq!(
-        (plan.backlog, plan.workers, plan.listen),
+        (setting.backlog, setting.workers, setting.listen),
         (7, Some(3), ListenFamily::Unix)
     );
-    assert_eq!((plan.server_cpus, plan.generator_cpus), (vec![1], vec![0]));
-    assert_eq!(plan.ready_timeout_ns, 63_000_000_000);
-    assert!(!plan.verify && !plan.nodelay);
+    assert_eq!(
+        (&setting.server_cpus[..], &setting.generator_cpus[..]),
+        (&[1][..], &[0][..])
+    );
+    assert_eq!(setting.ready_timeout_ns, 63_000_000_000);
+    assert!(!setting.verify && !setting.nodelay);
 }
 
 #[test]
 fn any_request_and_reply_can_be_written() {
     let protocol =
-        |expect: &str| plan(&format!("send = 'PING\\r\\n'\nexpect = '{expect}'")).protocol;
+        |expect: &str| setting(&format!("send = 'PING\\r\\n'\nexpect = '{expect}'")).protocol;
     let request = |expect| Protocol::Request {
         send: b"PING\r\n".to_vec(),
         expect,
@@ -167,14 +184,14 @@ fn any_request_and_reply_can_be_written() {
     );
     // TOML's own escapes come to the same.
     assert_eq!(
-        plan("send = \"PING\\r\\n\"\nexpect = \"1 byte\"").protocol,
+        setting("send = \"PING\\r\\n\"\nexpect = \"1 byte\"").protocol,
         request(Expect::Bytes(1))
     );
 }
 
 #[test]
 fn a_stop_by_confidence_has_a_bound() {
-    let bounded = |text: &str| plan(text).stop;
+    let bounded = |text: &str| setting(text).stop;
     assert_eq!(
         bounded("confidence = 0.01"),
         Stop::Confidence {
@@ -195,10 +212,11 @@ fn a_stop_by_confidence_has_a_bound() {
 fn cpus_are_shared_out_by_what_there_is() {
     let sides = |text: &str, cpus| {
         let Resolved { plan, notes } = resolved(text, cpus);
+        let setting = plan.settings.into_iter().next().expect("one");
         (
-            plan.server_cpus,
-            plan.generator_cpus,
-            plan.shards,
+            setting.server_cpus,
+            setting.generator_cpus,
+            setting.shards,
             notes.len(),
         )
     };
@@ -230,10 +248,10 @@ fn the_back_end_follows_the_kernel_unless_it_is_named() {
     let backend = |choice: Option<BackendChoice>| {
         let draft = PlanDraft {
             targets: Some(vec!["poll".into()]),
-            backend: choice,
+            backend: choice.map(Sweep::from),
             ..PlanDraft::default()
         };
-        resolve(draft, &refusing).map(|resolved| resolved.plan.backend)
+        resolve(draft, &refusing).map(|resolved| resolved.plan.settings[0].backend)
     };
     assert_eq!(backend(None).unwrap(), Backend::Epoll);
     assert_eq!(backend(Some(BackendChoice::Epoll)).unwrap(), Backend::Epoll);

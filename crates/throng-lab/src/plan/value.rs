@@ -1,18 +1,19 @@
 //! The forms of single values: `2s`, `1000 messages`, `0:1`. The same functions read a plan file's values and a flag's.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::str::FromStr;
 use std::time::Duration;
 
 use serde::de::value::StrDeserializer;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
-use serde::{Deserialize, de::value::Error as WordError};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, de::value::Error as WordError};
 use throng_record::Amount;
 use throng_sys::affinity::CpuList;
 
+use super::sweep::{Swept, one_or_many};
+
 /// Which kernel interface the generator uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BackendChoice {
     /// `io-uring` where the kernel allows it, else `epoll`.
@@ -24,7 +25,7 @@ pub enum BackendChoice {
 }
 
 /// Which local addresses connections come from, where none are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Addresses {
     /// Spread over 127.0.0.0/8 on IPv4 loopback.
@@ -102,6 +103,19 @@ impl FromStr for CpuChoice {
     }
 }
 
+impl fmt::Display for CpuChoice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Pinned { server, generator } = self else {
+            return out.write_str("any");
+        };
+        let side = |cpus: &Option<Vec<u32>>| {
+            let cpus = cpus.clone().unwrap_or_default();
+            CpuList::from(cpus).to_string()
+        };
+        write!(out, "{}:{}", side(server), side(generator))
+    }
+}
+
 fn cpus_of_side(text: &str) -> Result<Option<Vec<u32>>, String> {
     let list = CpuList::parse(text).map_err(|error| error.to_string())?;
     Ok((!list.cpus.is_empty()).then_some(list.cpus))
@@ -143,52 +157,9 @@ impl<'de> Deserialize<'de> for CpuChoice {
     }
 }
 
-/// For serde: a text read by [`duration`].
-pub(crate) fn optional_duration<'de, D: Deserializer<'de>>(
+/// For serde: one value, or a list of them that belong together.
+pub(crate) fn some_or_many<'de, D: Deserializer<'de>, T: Swept>(
     deserializer: D,
-) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    duration(&text).map(Some).map_err(de::Error::custom)
-}
-
-/// For serde: a text read by [`amount`].
-pub(crate) fn optional_amount<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Amount>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    amount(&text).map(Some).map_err(de::Error::custom)
-}
-
-/// For serde: one value, or a list of them.
-pub(crate) fn one_or_many<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    struct OneOrMany<T>(PhantomData<T>);
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
-        type Value = Vec<T>;
-        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-            out.write_str("one value or a list of them")
-        }
-        fn visit_i64<E: de::Error>(self, value: i64) -> Result<Vec<T>, E> {
-            let value: de::value::I64Deserializer<E> =
-                de::IntoDeserializer::into_deserializer(value);
-            Ok(vec![T::deserialize(value)?])
-        }
-        fn visit_str<E: de::Error>(self, value: &str) -> Result<Vec<T>, E> {
-            let value: StrDeserializer<'_, E> = de::IntoDeserializer::into_deserializer(value);
-            Ok(vec![T::deserialize(value)?])
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Vec<T>, A::Error> {
-            let mut all = Vec::new();
-            while let Some(value) = values.next_element()? {
-                all.push(value);
-            }
-            Ok(all)
-        }
-    }
-    deserializer
-        .deserialize_any(OneOrMany(PhantomData))
-        .map(Some)
+) -> Result<Option<Vec<T>>, D::Error> {
+    one_or_many(deserializer).map(Some)
 }

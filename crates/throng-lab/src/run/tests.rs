@@ -12,6 +12,8 @@ use super::*;
 use crate::event::TrialPhase;
 use crate::plan::{PlanDraft, resolve, test_environment};
 
+mod sweeps;
+
 const SERVE: &str = r#"
 trap 'echo "served connections=10 bytes=600"; exit 0' TERM
 echo "ready 127.0.0.1:9"

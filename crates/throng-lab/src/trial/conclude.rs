@@ -5,7 +5,7 @@ use throng_record::{
 };
 
 use crate::checks::{self, Evidence};
-use crate::launcher::Ending;
+use crate::launcher::{Ending, LifeEnd};
 use crate::limit::{Busy, SERVER_BUSY, limit};
 use crate::observer::Observations;
 
@@ -16,8 +16,9 @@ pub(super) fn conclude(
     outcome: Outcome,
     record: Option<LoadRecord>,
     seen: Observations,
-    ending: Option<&Ending>,
+    server: &LifeEnd,
 ) -> bool {
+    let ending = server.ending();
     trial.outcome = outcome;
     let busy = Busy {
         server: seen.server.as_ref().and_then(server_busy),
@@ -43,7 +44,7 @@ pub(super) fn conclude(
             busy,
             serves_at_once: trial.serves_at_once,
             stolen: seen.stolen,
-            ending,
+            server,
         });
         trial.verdict = Verdict::of(&trial.checks);
         trial.limit = limit(pacing, record.exchange.replies_per_second, busy);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use throng_record::{LoadEvent, LoadRecord, Outcome, SeriesSample};
+use throng_record::{LoadEvent, LoadRecord, Outcome, SeriesSample, Setting};
 use throng_sys::clock::monotonic_ns;
 
 use super::{Bench, OnProgress};
@@ -37,6 +37,7 @@ impl Ended {
 /// Follows the generator until it has finished, failed, fallen silent, or been interrupted.
 pub(super) fn follow(
     bench: &Bench<'_>,
+    setting: &Setting,
     mut generator: Generator,
     observer: &mut Observer,
     mut series: Series,
@@ -47,7 +48,7 @@ pub(super) fn follow(
         phase: TrialPhase::Connecting,
         replies: 0,
     };
-    let mut watch = Watch::new(bench);
+    let mut watch = Watch::new(setting);
     let result = loop {
         let wait = Duration::from_nanos(series.due_in_ns());
         match generator.next(wait) {
@@ -123,9 +124,9 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(bench: &Bench<'_>) -> Self {
-        let connect = Duration::from_nanos(bench.plan.connect_timeout_ns);
-        let reply = Duration::from_nanos(bench.plan.reply_timeout_ns);
+    fn new(setting: &Setting) -> Self {
+        let connect = Duration::from_nanos(setting.connect_timeout_ns);
+        let reply = Duration::from_nanos(setting.reply_timeout_ns);
         Self {
             silence_max: connect.saturating_add(reply).saturating_add(SILENCE_SPARE),
             heard_at: Instant::now(),

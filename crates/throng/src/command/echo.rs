@@ -13,18 +13,23 @@ const AFTER_HELP: &str = "\
 Examples:
   throng echo epoll-edge
   throng echo thread-per-connection epoll-edge --connections 10,100,1000 --baseline epoll-edge
+  throng echo all --quick
+  throng echo epoll-edge --connections 1,100 --size 6,1024 --outstanding 1,8
   throng echo io-uring --rate 20000 --arrivals exponential
   throng echo --command 'python3 mine.py {port}' epoll-edge
   throng echo tcp://127.0.0.1:6379 --send 'PING\\r\\n' --expect '+PONG\\r\\n'
   throng echo poll --quick --format csv --output poll.csv
 
-Built-in models: thread-per-connection, poll, epoll-edge, io-uring.";
+Built-in models: thread-per-connection, poll, epoll-edge, io-uring.
+
+A flag with a list (…,…) is swept: every combination of all values is measured,
+connections varying fastest.";
 
 /// Measure how many messages a second servers send back, and at what latency
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
-    /// A built-in model, tcp://HOST:PORT or unix:PATH
+    /// A built-in model, `all` of them, tcp://HOST:PORT or unix:PATH
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable

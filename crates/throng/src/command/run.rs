@@ -20,7 +20,8 @@ Examples:
   throng run my-plan.toml             a plan of your own; docs/plans.md documents the keys
   throng run tour --connections 1,10,100,1000 --format markdown --output tour.md
 
-A flag given here replaces what the plan says.";
+A flag given here replaces what the plan says. A flag with a list (…,…) is swept:
+every combination of all values is measured, connections varying fastest.";
 
 /// Carry out a plan: built in, or your own
 #[derive(Debug, Args)]

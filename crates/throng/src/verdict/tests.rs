@@ -1,6 +1,6 @@
 use throng_lab::plan::{Environment, PlanDraft, resolve};
 use throng_record::{
-    Backend, Check, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, SCHEMA_VERSION,
+    Backend, Check, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, SCHEMA_VERSION, Setting,
     SourceAddresses,
 };
 
@@ -41,12 +41,16 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         .collect();
     Trial {
         target: 0,
+        setting: 0,
         repeat: 0,
         order: 0,
         started_at_ns: 0,
         duration_ns: 0,
+        server_ordinal: None,
         outcome: Outcome::Completed,
-        job: job(plan),
+        workers: None,
+        serves_at_once: None,
+        job: job(&plan.settings[0]),
         connect: None,
         exchange: None,
         close: None,
@@ -60,11 +64,11 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
     }
 }
 
-fn job(plan: &Plan) -> LoadJob {
+fn job(setting: &Setting) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
             address: String::new(),
-            connections: plan.connections[0],
+            connections: setting.connections,
             shards: 1,
             backend: Backend::Epoll,
             source: SourceAddresses::Spread,
@@ -75,11 +79,11 @@ fn job(plan: &Plan) -> LoadJob {
             reply_timeout_ns: 1,
         },
         exchange: ExchangeSpec {
-            protocol: plan.protocol.clone(),
+            protocol: setting.protocol.clone(),
             verify: true,
-            pacing: plan.pacing.clone(),
-            warmup: plan.warmup,
-            stop: plan.stop,
+            pacing: setting.pacing.clone(),
+            warmup: setting.warmup,
+            stop: setting.stop,
             seed: 1,
         },
     }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use throng_record::{Amount, Arrivals, Expect, Pacing, Protocol, Stop};
 
+use crate::plan::draft::Point;
 use crate::plan::escape::unescape;
-use crate::plan::{PlanDraft, PlanError, nanoseconds};
+use crate::plan::{PlanError, nanoseconds};
 
 /// Bytes of a message where none are asked for: those of the published echo measurements.
 const SIZE_BYTES: u32 = 6;
@@ -18,9 +19,9 @@ const DURATION: Duration = Duration::from_secs(2);
 /// How long a stop by confidence is waited for.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
-pub(super) fn protocol(draft: &PlanDraft) -> Result<Protocol, PlanError> {
-    match (&draft.send, &draft.expect) {
-        (None, None) => echo(draft.size),
+pub(super) fn protocol(point: &Point) -> Result<Protocol, PlanError> {
+    match (&point.send, &point.expect) {
+        (None, None) => echo(point.size),
         (Some(_), None) => Err(PlanError::Needs {
             key: "send",
             needed: "expect",
@@ -31,7 +32,7 @@ pub(super) fn protocol(draft: &PlanDraft) -> Result<Protocol, PlanError> {
             needed: "send",
             why: "without it there is no request to be answered",
         }),
-        (Some(_), Some(_)) if draft.size.is_some() => Err(PlanError::Conflict {
+        (Some(_), Some(_)) if point.size.is_some() => Err(PlanError::Conflict {
             key: "size",
             other: "send",
             why: "the first measures an echo of that many bytes, the second sends a fixed request",
@@ -103,22 +104,22 @@ fn byte_count(text: &str) -> Option<u64> {
     count.trim().parse().ok()
 }
 
-pub(super) fn pacing(draft: &PlanDraft) -> Result<Pacing, PlanError> {
-    if draft.outstanding == Some(0) {
+pub(super) fn pacing(point: &Point) -> Result<Pacing, PlanError> {
+    if point.outstanding == Some(0) {
         return Err(PlanError::Zero {
             key: "outstanding",
             why: "no connection could ever send",
             example: "1",
         });
     }
-    if let Some(group) = draft.lockstep {
-        return lockstep(draft, group);
+    if let Some(group) = point.lockstep {
+        return lockstep(point, group);
     }
-    let Some(rate) = draft.rate else {
-        return match needs_rate(draft) {
+    let Some(rate) = point.rate else {
+        return match needs_rate(point) {
             Some(error) => Err(error),
             None => Ok(Pacing::Closed {
-                outstanding: draft.outstanding.unwrap_or(1),
+                outstanding: point.outstanding.unwrap_or(1),
             }),
         };
     };
@@ -127,31 +128,31 @@ pub(super) fn pacing(draft: &PlanDraft) -> Result<Pacing, PlanError> {
     }
     Ok(Pacing::Open {
         rate_per_second: rate,
-        arrivals: draft.arrivals.unwrap_or(Arrivals::Constant),
-        outstanding: draft.outstanding.unwrap_or(1),
-        spin: draft.spin.unwrap_or(true),
+        arrivals: point.arrivals.unwrap_or(Arrivals::Constant),
+        outstanding: point.outstanding.unwrap_or(1),
+        spin: point.spin.unwrap_or(true),
     })
 }
 
-fn lockstep(draft: &PlanDraft, group: u32) -> Result<Pacing, PlanError> {
+fn lockstep(point: &Point, group: u32) -> Result<Pacing, PlanError> {
     let conflict = |other, why| PlanError::Conflict {
         key: "lockstep",
         other,
         why,
     };
-    if draft.outstanding.is_some() {
+    if point.outstanding.is_some() {
         return Err(conflict(
             "outstanding",
             "in step, each connection has exactly one message unanswered",
         ));
     }
-    if draft.rate.is_some() {
+    if point.rate.is_some() {
         return Err(conflict(
             "rate",
             "the one waits for replies before it sends on, the other does not",
         ));
     }
-    if let Some(error) = needs_rate(draft) {
+    if let Some(error) = needs_rate(point) {
         return Err(error);
     }
     match group {
@@ -165,46 +166,46 @@ fn lockstep(draft: &PlanDraft, group: u32) -> Result<Pacing, PlanError> {
 }
 
 /// `arrivals` and `spin` say how an open loop keeps its schedule, and only that has one.
-fn needs_rate(draft: &PlanDraft) -> Option<PlanError> {
+fn needs_rate(point: &Point) -> Option<PlanError> {
     let needs = |key| PlanError::Needs {
         key,
         needed: "rate",
         why: "only an open loop sends by a schedule",
     };
-    if draft.arrivals.is_some() {
+    if point.arrivals.is_some() {
         Some(needs("arrivals"))
     } else {
-        draft.spin.is_some().then(|| needs("spin"))
+        point.spin.is_some().then(|| needs("spin"))
     }
 }
 
-pub(super) fn warmup(draft: &PlanDraft) -> Amount {
-    draft
+pub(super) fn warmup(point: &Point) -> Amount {
+    point
         .warmup
         .unwrap_or(Amount::DurationNs(nanoseconds(WARMUP)))
 }
 
-pub(super) fn stop(draft: &PlanDraft) -> Result<Stop, PlanError> {
-    only_one_stop(draft)?;
-    if draft.messages == Some(0) {
+pub(super) fn stop(point: &Point) -> Result<Stop, PlanError> {
+    only_one_stop(point)?;
+    if point.messages == Some(0) {
         return Err(zero_length("messages", "100000"));
     }
     for (key, duration) in [
-        ("duration", draft.duration),
-        ("max-duration", draft.max_duration),
+        ("duration", point.duration),
+        ("max-duration", point.max_duration),
     ] {
         if duration == Some(Duration::ZERO) {
             return Err(zero_length(key, "\"2s\""));
         }
     }
-    Ok(match (draft.messages, draft.confidence) {
+    Ok(match (point.messages, point.confidence) {
         (Some(messages), _) => Stop::Messages(messages),
         (None, Some(width)) if width > 0.0 && width < 1.0 => Stop::Confidence {
             relative_half_width: width,
-            max_duration_ns: nanoseconds(draft.max_duration.unwrap_or(MAX_DURATION)),
+            max_duration_ns: nanoseconds(point.max_duration.unwrap_or(MAX_DURATION)),
         },
         (None, Some(width)) => return Err(PlanError::Confidence(width)),
-        (None, None) => Stop::DurationNs(nanoseconds(draft.duration.unwrap_or(DURATION))),
+        (None, None) => Stop::DurationNs(nanoseconds(point.duration.unwrap_or(DURATION))),
     })
 }
 
@@ -216,11 +217,11 @@ fn zero_length(key: &'static str, example: &'static str) -> PlanError {
     }
 }
 
-fn only_one_stop(draft: &PlanDraft) -> Result<(), PlanError> {
+fn only_one_stop(point: &Point) -> Result<(), PlanError> {
     let given = [
-        ("messages", draft.messages.is_some()),
-        ("duration", draft.duration.is_some()),
-        ("confidence", draft.confidence.is_some()),
+        ("messages", point.messages.is_some()),
+        ("duration", point.duration.is_some()),
+        ("confidence", point.confidence.is_some()),
     ];
     let given: Vec<&'static str> = given
         .into_iter()
@@ -230,7 +231,7 @@ fn only_one_stop(draft: &PlanDraft) -> Result<(), PlanError> {
         let why = "each says when the measurement ends";
         return Err(PlanError::Conflict { key, other, why });
     }
-    if draft.max_duration.is_some() && draft.confidence.is_none() {
+    if point.max_duration.is_some() && point.confidence.is_none() {
         return Err(PlanError::Needs {
             key: "max-duration",
             needed: "confidence",

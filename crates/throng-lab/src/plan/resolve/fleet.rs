@@ -8,8 +8,9 @@ use throng_record::{Backend, SourceAddresses, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 use throng_sys::affinity::CpuList;
 
+use crate::plan::draft::Point;
 use crate::plan::value::{Addresses, BackendChoice, CpuChoice};
-use crate::plan::{Environment, PlanDraft, PlanError, nanoseconds};
+use crate::plan::{Environment, PlanError, nanoseconds};
 
 /// Connect, reply and ready timeout where none is asked for.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,9 +27,9 @@ pub(super) struct Timeouts {
     pub(super) ready_ns: u64,
 }
 
-pub(super) fn backend(draft: &PlanDraft, environment: &Environment) -> Result<Backend, PlanError> {
+pub(super) fn backend(point: &Point, environment: &Environment) -> Result<Backend, PlanError> {
     match (
-        draft.backend.unwrap_or(BackendChoice::Auto),
+        point.backend.unwrap_or(BackendChoice::Auto),
         &environment.io_uring_obstacle,
     ) {
         (BackendChoice::Epoll, _) | (BackendChoice::Auto, Some(_)) => Ok(Backend::Epoll),
@@ -40,13 +41,13 @@ pub(super) fn backend(draft: &PlanDraft, environment: &Environment) -> Result<Ba
 /// Explicit choices are checked; by default the server gets the first half of the allowed CPUs and the generator the rest,
 /// and on a single CPU neither is pinned. Where nothing is launched there is no server to make room for.
 pub(super) fn cpus(
-    draft: &PlanDraft,
+    point: &Point,
     environment: &Environment,
     targets: &[TargetRecord],
     notes: &mut Vec<String>,
 ) -> Result<Cpus, PlanError> {
     let allowed = &environment.cpus_allowed;
-    match &draft.cpus {
+    match &point.cpus {
         Some(CpuChoice::Any) => Ok(Cpus {
             server: vec![],
             generator: vec![],
@@ -64,11 +65,14 @@ pub(super) fn cpus(
             let server = server.unwrap_or_else(|| generator.as_deref().map_or(vec![], rest));
             let generator = generator.unwrap_or_else(|| rest(&server));
             if server.iter().any(|cpu| generator.contains(cpu)) {
-                notes.push(format!(
-                    "server and generator share CPUs ({} and {}): each takes time from the other",
-                    CpuList::from(server.clone()),
-                    CpuList::from(generator.clone())
-                ));
+                tell(
+                    notes,
+                    format!(
+                        "server and generator share CPUs ({} and {}): each takes time from the other",
+                        CpuList::from(server.clone()),
+                        CpuList::from(generator.clone())
+                    ),
+                );
             }
             Ok(Cpus { server, generator })
         }
@@ -82,7 +86,8 @@ pub(super) fn cpus(
             })
         }
         None if allowed.len() < 2 => {
-            notes.push(
+            tell(
+                notes,
                 "only one CPU may be used here: server and generator take turns on it, and the figures are of both".to_owned(),
             );
             Ok(Cpus {
@@ -97,6 +102,13 @@ pub(super) fn cpus(
                 generator: generator.to_vec(),
             })
         }
+    }
+}
+
+/// Once, however many settings it holds for.
+fn tell(notes: &mut Vec<String>, note: String) {
+    if !notes.contains(&note) {
+        notes.push(note);
     }
 }
 
@@ -118,12 +130,11 @@ fn explicit(
 
 /// By default one for each CPU of the generator, 1 where it is not pinned, and never more than connections.
 pub(super) fn shards(
-    draft: &PlanDraft,
-    connections: &[u32],
+    point: &Point,
+    connections: u32,
     generator_cpus: &[u32],
 ) -> Result<u32, PlanError> {
-    let connections = connections.iter().copied().min().unwrap_or(1);
-    match draft.shards {
+    match point.shards {
         Some(0) => Err(PlanError::Zero {
             key: "shards",
             why: "nobody would send",
@@ -139,17 +150,18 @@ pub(super) fn shards(
 }
 
 pub(super) fn source(
-    draft: &PlanDraft,
+    list: Option<&[IpAddr]>,
+    point: &Point,
     targets: &[TargetRecord],
     family: ListenFamily,
 ) -> Result<SourceAddresses, PlanError> {
-    let Some(list) = draft.source.as_ref() else {
-        return Ok(match draft.addresses {
+    let Some(list) = list else {
+        return Ok(match point.addresses {
             Some(Addresses::Kernel) => SourceAddresses::Kernel,
             Some(Addresses::Spread) | None => SourceAddresses::Spread,
         });
     };
-    if draft.addresses.is_some() {
+    if point.addresses.is_some() {
         return Err(PlanError::Conflict {
             key: "source",
             other: "addresses",
@@ -167,17 +179,14 @@ pub(super) fn source(
         let is_ipv4 = target_is_ipv4(target, family).ok_or_else(|| PlanError::SourceWithUnix {
             target: target.name.clone(),
         })?;
-        if let Some(&source_address) = list
-            .iter()
-            .find(|source: &&IpAddr| source.is_ipv4() != is_ipv4)
-        {
+        if let Some(&source_address) = list.iter().find(|source| source.is_ipv4() != is_ipv4) {
             return Err(PlanError::SourceFamily {
                 source_address,
                 target: target.name.clone(),
             });
         }
     }
-    Ok(SourceAddresses::List(list.clone()))
+    Ok(SourceAddresses::List(list.to_vec()))
 }
 
 /// `None` for a Unix socket.
@@ -194,7 +203,7 @@ fn target_is_ipv4(target: &TargetRecord, family: ListenFamily) -> Option<bool> {
     }
 }
 
-pub(super) fn timeouts(draft: &PlanDraft) -> Result<Timeouts, PlanError> {
+pub(super) fn timeouts(point: &Point) -> Result<Timeouts, PlanError> {
     let timeout = |key, duration: Option<Duration>| match duration.unwrap_or(TIMEOUT) {
         Duration::ZERO => Err(PlanError::Zero {
             key,
@@ -204,8 +213,8 @@ pub(super) fn timeouts(draft: &PlanDraft) -> Result<Timeouts, PlanError> {
         duration => Ok(nanoseconds(duration)),
     };
     Ok(Timeouts {
-        connect_ns: timeout("connect-timeout", draft.connect_timeout)?,
-        reply_ns: timeout("timeout", draft.timeout)?,
-        ready_ns: timeout("ready-timeout", draft.ready_timeout)?,
+        connect_ns: timeout("connect-timeout", point.connect_timeout)?,
+        reply_ns: timeout("timeout", point.timeout)?,
+        ready_ns: timeout("ready-timeout", point.ready_timeout)?,
     })
 }

@@ -2,33 +2,70 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, Plan, Stop};
+use throng_record::{Amount, Plan, Setting, Stop};
 
-use crate::estimate;
+use crate::estimate::{by_count, estimate};
+use crate::plan::nanoseconds;
 
 /// What `--quick` promises.
 const LONGEST: Duration = Duration::from_secs(120);
 /// Below this a figure says nothing any more, however many trials there are.
 const SHORTEST_NS: u64 = 50_000_000;
+/// Connections below which there is no more to gain.
+const CONNECTIONS_MIN: u32 = 100;
 
-/// Takes repeats, then length, until the estimate is below [`LONGEST`]; a note where something was taken. A stop by count
-/// is left as it is: how long that takes is the server's secret.
+/// Takes repeats, then length, then values of the sweep, then connections, until the estimate is below [`LONGEST`]; a note
+/// where something was taken.
 pub(super) fn fit(plan: &mut Plan) -> Option<String> {
     let before = estimate(plan);
-    if before < LONGEST {
+    let is_long = |plan: &Plan| estimate(plan) >= LONGEST;
+    if !is_long(plan) {
         return None;
     }
-    while plan.repeats > 1 && estimate(plan) >= LONGEST {
+    let mut taken = Vec::new();
+    while plan.repeats > 1 && is_long(plan) {
         plan.repeats -= 1;
     }
-    while estimate(plan) >= LONGEST && halve_lengths(plan) {}
-    let after = estimate(plan);
-    let (before, after) = (before.as_secs(), after.as_secs());
+    taken.push(match plan.repeats {
+        1 => "with 1 repeat".to_owned(),
+        repeats => format!("with {repeats} repeats"),
+    });
+    if is_long(plan) && counts_become_lengths(plan) {
+        taken.push("ending by time instead of by messages".to_owned());
+    }
+    while is_long(plan) && halve_lengths(plan) {}
+    if is_long(plan) {
+        let swept = plan.swept.clone();
+        while is_long(plan) && thin(plan) {}
+        taken.extend(swept.iter().map(|key| left_of(plan, key)));
+    }
+    if is_long(plan) {
+        while is_long(plan) && halve_connections(plan) {}
+        taken.push("with fewer connections".to_owned());
+    }
     Some(format!(
-        "the short form would take {before} s: shortened to {after} s, with {} repeats; \
+        "the short form would take {} s: shortened to {} s, {}; \
          for more, leave --quick out or measure fewer targets",
-        plan.repeats
+        before.as_secs(),
+        estimate(plan).as_secs(),
+        taken.join(", ")
     ))
+}
+
+/// How long a count takes is the server's secret, so that only a length of time keeps the promise; whether there was a count.
+fn counts_become_lengths(plan: &mut Plan) -> bool {
+    let mut changed = false;
+    for setting in &mut plan.settings {
+        if let Stop::Messages(messages) = setting.stop {
+            setting.stop = Stop::DurationNs(nanoseconds(by_count(setting, messages)));
+            changed = true;
+        }
+        if let Amount::Messages(messages) = setting.warmup {
+            setting.warmup = Amount::DurationNs(nanoseconds(by_count(setting, messages)));
+            changed = true;
+        }
+    }
+    changed
 }
 
 /// Whether there was something left to halve.
@@ -40,16 +77,79 @@ fn halve_lengths(plan: &mut Plan) -> bool {
             halved = true;
         }
     };
-    if let Stop::DurationNs(length_ns)
-    | Stop::Confidence {
-        max_duration_ns: length_ns,
-        ..
-    } = &mut plan.stop
-    {
-        halve(length_ns);
+    for setting in &mut plan.settings {
+        if let Stop::DurationNs(length_ns)
+        | Stop::Confidence {
+            max_duration_ns: length_ns,
+            ..
+        } = &mut setting.stop
+        {
+            halve(length_ns);
+        }
+        if let Amount::DurationNs(length_ns) = &mut setting.warmup {
+            halve(length_ns);
+        }
     }
-    if let Amount::DurationNs(length_ns) = &mut plan.warmup {
-        halve(length_ns);
+    halved
+}
+
+/// Leaves out every other value of the key that has the most, and keeps its ends; of two the first. Whether there was one.
+fn thin(plan: &mut Plan) -> bool {
+    let keys = 0..plan.swept.len();
+    let most = keys.max_by_key(|&key| values(&plan.settings, key).len());
+    let Some(key) = most else {
+        return false;
+    };
+    let all = values(&plan.settings, key);
+    let last = all.len() - 1;
+    let is_kept = |place: usize| place.is_multiple_of(2) || (last > 1 && place == last);
+    let kept: Vec<String> = all
+        .into_iter()
+        .enumerate()
+        .filter_map(|(place, value)| is_kept(place).then_some(value))
+        .collect();
+    plan.settings
+        .retain(|setting| kept.contains(&setting.swept[key].value));
+    if kept.len() == 1 {
+        plan.swept.remove(key);
+        for setting in &mut plan.settings {
+            setting.swept.remove(key);
+        }
+    }
+    true
+}
+
+/// The values of the swept key at this place, in their order.
+fn values(settings: &[Setting], key: usize) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for setting in settings {
+        let value = &setting.swept[key].value;
+        if !values.contains(value) {
+            values.push(value.clone());
+        }
+    }
+    values
+}
+
+/// What a key that had several values is measured at.
+fn left_of(plan: &Plan, key: &str) -> String {
+    match plan.swept.iter().position(|swept| swept == key) {
+        Some(place) => {
+            let left = values(&plan.settings, place).join(", ");
+            format!("at {key} {left}")
+        }
+        None => format!("at the first {key} only"),
+    }
+}
+
+fn halve_connections(plan: &mut Plan) -> bool {
+    let mut halved = false;
+    for setting in &mut plan.settings {
+        if setting.connections > CONNECTIONS_MIN {
+            setting.connections = (setting.connections / 2).max(CONNECTIONS_MIN);
+            setting.shards = setting.shards.min(setting.connections);
+            halved = true;
+        }
     }
     halved
 }

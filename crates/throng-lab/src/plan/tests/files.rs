@@ -42,6 +42,16 @@ fn what_is_wrong_in_a_file_is_shown_with_its_line() {
         ("cpus = 'all'", 1, &["SERVER:GENERATOR"]),
         ("[cpus]\nserver = '0-'", 2, &["`0-`"]),
         ("source = 'here'", 1, &["IP address"]),
+        (
+            "seed = 1\nconnections = []",
+            2,
+            &["list is empty", "leave the key out"],
+        ),
+        ("size = [6, 'six']", 1, &["six", "u64"]),
+        ("duration = ['1s', 'soon']", 1, &["`soon`", "300ms"]),
+        ("verify = [true, 1]", 1, &["integer `1`", "boolean"]),
+        ("server = 'per-run'", 1, &["per-trial", "per-sweep"]),
+        ("repeats = [1, 2]", 1, &["sequence", "u32"]),
         ("a = = 1", 1, &[]),
         ("repeats = 1\nrepeats = 2", 2, &["duplicate"]),
     ] {

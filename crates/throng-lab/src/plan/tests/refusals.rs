@@ -16,7 +16,6 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
             &["`connections` is 0", "connections = 100"],
         ),
         ("connections = [10, 0]", &["`connections` is 0"]),
-        ("connections = []", &["empty list"]),
         ("size = 0", &["`size` is 0", "size = 6"]),
         ("size = 1048577", &["1048577", "1 MiB"]),
         ("send = 'a'", &["`send` needs `expect`"]),
@@ -93,6 +92,27 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
         ("connect-timeout = '0s'", &["`connect-timeout` is 0"]),
         ("ready-timeout = '0s'", &["`ready-timeout` is 0"]),
         ("cpus = '0:2'", &["generator", "CPU 2", "0-1"]),
+        ("cpus = '7:'", &["server", "CPU 7", "0-1"]),
+        ("cpus = ['0:1', '0:3']", &["generator", "CPU 3", "0-1"]),
+        ("[cpus]\nserver = '1,4-5'", &["server", "CPU 4", "0-1"]),
+        ("size = [6, 0]", &["`size` is 0"]),
+        (
+            "size = [1, 2]\nsend = 'a'\nexpect = 'a'",
+            &["`size` and `send` contradict"],
+        ),
+        (
+            "messages = [5, 6]\nduration = ['1s', '2s']",
+            &["`messages` and `duration` contradict"],
+        ),
+        (
+            "connections = [3, 8]\nshards = [1, 4]",
+            &["4 shards for 3 connections"],
+        ),
+        (
+            "targets = [{ command = './mine {path}' }]\nfamily = ['unix', 'ipv4']",
+            &["has no {port}"],
+        ),
+        ("targets = ['all', 'poll']", &["two targets", "`poll`"]),
         ("[quick.quick]", &["[quick]", "only once"]),
     ] {
         let error = refused(text);

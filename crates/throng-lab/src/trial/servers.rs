@@ -1,0 +1,57 @@
+//! The servers of a run: launched for one trial, or kept from one trial to the next.
+
+use throng_record::{Outcome, TargetRecord};
+
+use super::load::Ended;
+use crate::launcher::{LaunchError, Launcher, Life, LifeEnd};
+
+/// At most one lives between two trials.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    /// The one that serves the next trial as well.
+    living: Option<Life>,
+    /// How many have been launched.
+    launched: u32,
+}
+
+impl Servers {
+    /// The server that was kept for this trial, or a new one.
+    pub(super) fn living_or_launched(
+        &mut self,
+        launcher: &Launcher<'_>,
+        target: &TargetRecord,
+    ) -> Result<Life, LaunchError> {
+        if let Some(life) = self.living.take() {
+            return Ok(life);
+        }
+        let life = Life::new(launcher.launch(target)?, self.launched);
+        self.launched += 1;
+        Ok(life)
+    }
+
+    /// Keeps a server that is to live on, if it is fit to; ends any other. One to which no connection could be opened, or
+    /// that met a generator without a result, is not: the next trial begins afresh.
+    pub(super) fn keep_or_end(
+        &mut self,
+        mut life: Life,
+        is_to_live_on: bool,
+        trial: &Ended,
+    ) -> LifeEnd {
+        let record = trial.record.as_ref();
+        life.add(record);
+        let is_reachable = record.is_some_and(|record| record.connect.connected > 0);
+        let is_fit = trial.outcome == Outcome::Completed && is_reachable;
+        if is_to_live_on && is_fit && !life.server.has_died() {
+            self.living = Some(life);
+            return LifeEnd::LivesOn;
+        }
+        life.end()
+    }
+
+    /// Ends the one that still lives, in order.
+    pub(crate) fn end(&mut self) {
+        if let Some(life) = self.living.take() {
+            life.end();
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! One setting: everything that may differ between two trials of the same target, with nothing left open.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::ListenFamily;
+use crate::{Amount, Backend, Pacing, Protocol, SourceAddresses, Stop};
+
+/// A point of the sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// What tells it from the plan's other settings: a value for each swept key, in the order of those. Empty where the
+    /// plan has only this one.
+    pub swept: Vec<SweptValue>,
+    /// Connections.
+    pub connections: u32,
+    /// What is exchanged.
+    pub protocol: Protocol,
+    /// Whether returned bytes are compared.
+    pub verify: bool,
+    /// When messages are sent.
+    pub pacing: Pacing,
+    /// Before the measurement.
+    pub warmup: Amount,
+    /// End of the measurement.
+    pub stop: Stop,
+    /// Back end of the generator.
+    pub backend: Backend,
+    /// Threads of the generator.
+    pub shards: u32,
+    /// Local addresses.
+    pub source: SourceAddresses,
+    /// Whether `TCP_NODELAY` is set by the generator.
+    pub nodelay: bool,
+    /// How long one connect may take.
+    pub connect_timeout_ns: u64,
+    /// How long one reply may take.
+    pub reply_timeout_ns: u64,
+    /// How long a launched server may take to listen.
+    pub ready_timeout_ns: u64,
+    /// CPUs of launched servers; empty: any.
+    pub server_cpus: Vec<u32>,
+    /// CPUs of the generator; empty: any.
+    pub generator_cpus: Vec<u32>,
+    /// Where launched servers listen.
+    pub listen: ListenFamily,
+    /// Accept queue asked of launched servers.
+    pub backlog: u32,
+    /// Worker threads asked of launched servers; absent: the model's own choice.
+    pub workers: Option<u32>,
+}
+
+/// One value of a key that has several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SweptValue {
+    /// The key, as in a plan file.
+    pub key: String,
+    /// Its value, as in a plan file.
+    pub value: String,
+}

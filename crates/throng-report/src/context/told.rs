@@ -1,0 +1,219 @@
+//! The circumstances of a plan in words: where all settings agree their one value, else all values of what is swept.
+
+use throng_record::plan::{ListenFamily, ServerLifetime};
+use throng_record::{
+    Amount, Arrivals, Expect, Pacing, Plan, Protocol, Setting, SourceAddresses, Stop,
+};
+
+use crate::format::{exact, list, plural, rate, setting_ns};
+use crate::setting::values;
+
+/// A plan, and its first setting for all that the others share.
+pub(super) struct Told<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) setting: &'a Setting,
+}
+
+impl Told<'_> {
+    /// `1 and 8`; `None` where the key is not swept.
+    fn swept(&self, key: &str) -> Option<String> {
+        values(self.plan, key).map(|values| list(&values))
+    }
+
+    /// The values of a swept key, or what all settings share.
+    fn or_swept(&self, key: &str, shared: impl FnOnce() -> String) -> String {
+        self.swept(key).unwrap_or_else(shared)
+    }
+
+    /// A noun with all its numbers, or with the one.
+    fn number(&self, key: &str, number: u64, noun: &str) -> String {
+        match self.swept(key) {
+            Some(values) => format!("{values} {noun}s"),
+            None => plural(number, noun),
+        }
+    }
+
+    pub(super) fn protocol(&self) -> String {
+        let what = match &self.setting.protocol {
+            Protocol::Echo { size_bytes } => {
+                let bytes = self.number("size", (*size_bytes).into(), "byte");
+                format!("echo of {bytes}")
+            }
+            Protocol::Request { send, expect } => {
+                let send = self.or_swept("send", || quoted(send));
+                let expect = self.or_swept("expect", || match expect {
+                    Expect::Text(text) => quoted(text),
+                    Expect::Bytes(number) => plural(*number, "byte"),
+                    Expect::Until(delimiter) => format!("all until {}", quoted(delimiter)),
+                });
+                format!("{send} answered by {expect}")
+            }
+        };
+        match (self.swept("verify"), self.setting.verify) {
+            (Some(_), _) => format!("{what}, verified or not"),
+            (None, true) => what,
+            (None, false) => format!("{what}, not verified"),
+        }
+    }
+
+    pub(super) fn connections(&self) -> String {
+        let number = exact(self.setting.connections.into());
+        let connections = self.or_swept("connections", || number);
+        format!("{connections} connections")
+    }
+
+    /// The rule of the sending, in the field's terms.
+    pub(super) fn pacing(&self) -> String {
+        let each =
+            |outstanding: &u32| self.or_swept("outstanding", || exact((*outstanding).into()));
+        match &self.setting.pacing {
+            Pacing::Closed { outstanding } => {
+                format!("closed loop, {} outstanding on each", each(outstanding))
+            }
+            Pacing::Lockstep { group } => {
+                let group = self.number("lockstep", (*group).into(), "connection");
+                format!("lockstep in groups of {group}")
+            }
+            Pacing::Open {
+                rate_per_second,
+                arrivals,
+                spin,
+                outstanding,
+            } => {
+                let gaps = self.or_swept("arrivals", || match arrivals {
+                    Arrivals::Constant => "equal".to_owned(),
+                    Arrivals::Exponential => "exponential".to_owned(),
+                });
+                let how = match (self.swept("spin"), *spin) {
+                    (Some(_), _) => "spinning or sleeping",
+                    (None, true) => "spinning",
+                    (None, false) => "sleeping",
+                };
+                let rate = match self.swept("rate") {
+                    Some(rates) => format!("{rates} messages/s"),
+                    None => rate(*rate_per_second),
+                };
+                let each = each(outstanding);
+                format!(
+                    "open loop at {rate}, {gaps} gaps, at most {each} outstanding on each, {how} until each is due"
+                )
+            }
+        }
+    }
+
+    pub(super) fn stop(&self) -> String {
+        match self.setting.stop {
+            Stop::Messages(number) => self.number("messages", number, "message"),
+            Stop::DurationNs(duration) => self.or_swept("duration", || setting_ns(duration)),
+            Stop::Confidence {
+                relative_half_width,
+                max_duration_ns,
+            } => {
+                let width = match self.swept("confidence") {
+                    Some(widths) => format!("a confidence of {widths}"),
+                    None => format!("±{} %", relative_half_width * 100.0),
+                };
+                let most = self.or_swept("max-duration", || setting_ns(max_duration_ns));
+                format!("as long as {width} takes (at most {most})")
+            }
+        }
+    }
+
+    pub(super) fn warmup(&self) -> String {
+        self.or_swept("warmup", || match self.setting.warmup {
+            Amount::Messages(number) => plural(number, "message"),
+            Amount::DurationNs(duration) => setting_ns(duration),
+        })
+    }
+
+    pub(super) fn generator(&self) -> String {
+        let backend = self.or_swept("backend", || self.setting.backend.name().to_owned());
+        let generator = format!("generator: {backend} back end, {}", self.shards());
+        if self.swept("cpus").is_some() {
+            return generator;
+        }
+        format!("{generator} on {}", cpus(&self.setting.generator_cpus))
+    }
+
+    /// Threads follow the connections unless they are asked for.
+    fn shards(&self) -> String {
+        let all = || self.plan.settings.iter().map(|setting| setting.shards);
+        match (all().min(), all().max()) {
+            (Some(least), Some(most)) if least != most => format!("{least} to {most} threads"),
+            _ => plural(self.setting.shards.into(), "thread"),
+        }
+    }
+
+    pub(super) fn server(&self) -> Vec<String> {
+        let setting = self.setting;
+        let family = match (self.swept("family"), setting.listen) {
+            (Some(families), _) => families,
+            (None, ListenFamily::Ipv4) => "loopback IPv4".to_owned(),
+            (None, ListenFamily::Ipv6) => "loopback IPv6".to_owned(),
+            (None, ListenFamily::Unix) => "Unix socket".to_owned(),
+        };
+        let mut phrases = match self.swept("cpus") {
+            Some(cpus) => vec![
+                format!("server: {family}"),
+                format!("CPUs of server and generator: {cpus}"),
+            ],
+            None => vec![format!(
+                "server: on {}, {family}",
+                cpus(&setting.server_cpus)
+            )],
+        };
+        let swept = |key| Some(format!("{key} {}", self.swept(key)?));
+        phrases.extend(["backlog", "workers"].into_iter().filter_map(swept));
+        if self.plan.server == ServerLifetime::PerSweep {
+            phrases.push("one server process for each sweep".to_owned());
+        }
+        phrases
+    }
+
+    pub(super) fn addresses(&self) -> Option<String> {
+        if let Some(choices) = self.swept("addresses") {
+            return Some(format!("source addresses: {choices}"));
+        }
+        match &self.setting.source {
+            SourceAddresses::Spread => None,
+            SourceAddresses::Kernel => Some("source addresses chosen by the kernel".to_owned()),
+            SourceAddresses::List(addresses) => {
+                Some(format!("source addresses: {}", addresses.len()))
+            }
+        }
+    }
+
+    pub(super) fn nodelay(&self) -> Option<String> {
+        match (self.swept("nodelay"), self.setting.nodelay) {
+            (Some(_), _) => Some("TCP_NODELAY on and off".to_owned()),
+            (None, true) => None,
+            (None, false) => Some("TCP_NODELAY off".to_owned()),
+        }
+    }
+
+    /// Worth a word only where they are what is compared.
+    pub(super) fn timeouts(&self) -> Vec<String> {
+        let keys = ["connect-timeout", "timeout", "ready-timeout"].into_iter();
+        keys.filter_map(|key| Some(format!("{key} {}", self.swept(key)?)))
+            .collect()
+    }
+}
+
+/// Bytes as they would be typed, long ones cut.
+fn quoted(bytes: &[u8]) -> String {
+    const SHOWN: usize = 32;
+    let shown = &bytes[..bytes.len().min(SHOWN)];
+    let more = if bytes.len() > SHOWN { "…" } else { "" };
+    format!("\"{}{more}\"", shown.escape_ascii())
+}
+
+fn cpus(cpus: &[u32]) -> String {
+    match cpus {
+        [] => "any CPU".to_owned(),
+        [one] => format!("CPU {one}"),
+        many => {
+            let names: Vec<String> = many.iter().map(ToString::to_string).collect();
+            format!("CPUs {}", list(&names))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! How each target behaves along a sweep: its throughput at every setting in one table.
+//!
+//! The key that varies fastest, mostly the connections, goes along the columns; a target has a line for each combination of the
+//! others.
+
+use std::collections::BTreeMap;
+
+use throng_record::SweptValue;
+
+use crate::setting::{noun, shown};
+use crate::summary::{Row, Summary};
+
+/// The table, before it is drawn.
+pub(crate) struct Overview<'a> {
+    /// The key along the columns, as it is called in a title: "number of connections".
+    pub(crate) along: String,
+    /// The same as it is written in a plan.
+    pub(crate) key: &'a str,
+    /// The keys that have a column of their own beside the target.
+    pub(crate) others: &'a [String],
+    /// The values along the columns.
+    pub(crate) values: Vec<String>,
+    pub(crate) lines: Vec<Line<'a>>,
+}
+
+/// One line: a target at one combination of the other keys.
+pub(crate) struct Line<'a> {
+    /// The target, then the values of the other keys.
+    pub(crate) labels: Vec<String>,
+    /// One for each value along the columns; `None` where a damaged record has no such setting.
+    pub(crate) rows: Vec<Option<&'a Row>>,
+}
+
+impl<'a> Overview<'a> {
+    /// The overview of a sweep; `None` where there is none.
+    pub(crate) fn of(summary: &'a Summary<'a>) -> Option<Self> {
+        let (key, others) = summary.plan.swept.split_last()?;
+        let mut values = Vec::new();
+        let mut combinations: Vec<Vec<String>> = Vec::new();
+        let mut groups = BTreeMap::new();
+        for group in &summary.groups {
+            let (value, combination) = parted(group.swept)?;
+            if !values.contains(&value) {
+                values.push(value.clone());
+            }
+            // Settings that differ in the last key alone stand together.
+            if combinations.last() != Some(&combination) {
+                combinations.push(combination.clone());
+            }
+            groups.insert((combination, value), group);
+        }
+        let line = |target: &str, combination: &Vec<String>| {
+            let row = |value: &String| {
+                let group = groups.get(&(combination.clone(), value.clone()))?;
+                group.rows.iter().find(|row| row.target == target)
+            };
+            Line {
+                labels: std::iter::once(target.to_owned())
+                    .chain(combination.iter().cloned())
+                    .collect(),
+                rows: values.iter().map(row).collect(),
+            }
+        };
+        let targets = summary.plan.targets.iter();
+        let lines = targets
+            .flat_map(|target| combinations.iter().map(|one| line(&target.name, one)))
+            .collect();
+        Some(Self {
+            along: noun(key),
+            key,
+            others,
+            values,
+            lines,
+        })
+    }
+}
+
+/// The value of the key along the columns, and those of the others.
+fn parted(swept: &[SweptValue]) -> Option<(String, Vec<String>)> {
+    let (last, others) = swept.split_last()?;
+    Some((shown(last), others.iter().map(shown).collect()))
+}

@@ -1,0 +1,58 @@
+//! Settings in words: what tells one from the others of its plan.
+
+use throng_record::{Plan, Setting, SweptValue};
+
+use crate::format::{exact, plural};
+
+/// The key that has words of its own.
+const CONNECTIONS: &str = "connections";
+
+/// What a table of this setting is called: `100 connections`, `100 connections · size 1024 · outstanding 8`. Connections come
+/// first; where nothing is swept they are all there is to say.
+#[must_use]
+pub fn heading(setting: &Setting) -> String {
+    let connections = || plural(setting.connections.into(), "connection");
+    if setting.swept.is_empty() {
+        return connections();
+    }
+    let are_swept = setting.swept.iter().any(|swept| swept.key == CONNECTIONS);
+    let others = setting
+        .swept
+        .iter()
+        .filter(|swept| swept.key != CONNECTIONS);
+    are_swept
+        .then(connections)
+        .into_iter()
+        .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+/// The distinct values of a swept key in their order, as they are shown; `None` where it is not swept.
+pub(crate) fn values(plan: &Plan, key: &str) -> Option<Vec<String>> {
+    plan.swept.iter().find(|swept| *swept == key)?;
+    let mut values = Vec::new();
+    let all = plan.settings.iter().flat_map(|setting| &setting.swept);
+    for value in all.filter(|swept| swept.key == key).map(shown) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    Some(values)
+}
+
+/// A value as tables show it: connections with their thousands set apart.
+pub(crate) fn shown(swept: &SweptValue) -> String {
+    match swept.value.parse() {
+        Ok(number) if swept.key == CONNECTIONS => exact(number),
+        _ => swept.value.clone(),
+    }
+}
+
+/// What is swept by that key, in words.
+pub(crate) fn noun(key: &str) -> String {
+    match key {
+        CONNECTIONS => "number of connections".to_owned(),
+        other => other.to_owned(),
+    }
+}
