@@ -33,11 +33,15 @@ pub(super) fn fit(plan: &mut Plan) -> Option<String> {
     if is_long(plan) && counts_become_lengths(plan) {
         taken.push("ending by time instead of by messages".to_owned());
     }
-    while is_long(plan) && halve_lengths(plan) {}
+    if is_long(plan) && halve_lengths(plan) {
+        while is_long(plan) && halve_lengths(plan) {}
+        taken.push("with shorter measurements".to_owned());
+    }
     if is_long(plan) {
-        let swept = plan.swept.clone();
+        let whole = plan.clone();
         while is_long(plan) && thin(plan) {}
-        taken.extend(swept.iter().map(|key| left_of(plan, key)));
+        let thinned = (0..whole.swept.len()).filter_map(|key| thinned(&whole, key, plan));
+        taken.extend(thinned);
     }
     if is_long(plan) {
         while is_long(plan) && halve_connections(plan) {}
@@ -131,15 +135,15 @@ fn values(settings: &[Setting], key: usize) -> Vec<String> {
     values
 }
 
-/// What a key that had several values is measured at.
-fn left_of(plan: &Plan, key: &str) -> String {
-    match plan.swept.iter().position(|swept| swept == key) {
-        Some(place) => {
-            let left = values(&plan.settings, place).join(", ");
-            format!("at {key} {left}")
-        }
-        None => format!("at the first {key} only"),
-    }
+/// What a key of the whole plan is still measured at; `None` where it has lost nothing.
+fn thinned(whole: &Plan, key: usize, plan: &Plan) -> Option<String> {
+    let name = &whole.swept[key];
+    let Some(place) = plan.swept.iter().position(|swept| swept == name) else {
+        return Some(format!("at the first {name} only"));
+    };
+    let left = values(&plan.settings, place);
+    let is_whole = left.len() == values(&whole.settings, key).len();
+    (!is_whole).then(|| format!("at {name} {}", left.join(", ")))
 }
 
 fn halve_connections(plan: &mut Plan) -> bool {

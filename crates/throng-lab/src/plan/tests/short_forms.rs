@@ -99,6 +99,8 @@ fn a_sweep_that_is_still_too_long_loses_values_and_keeps_its_ends() {
         note.contains(&format!("at size {}", sizes.join(", "))),
         "{note}"
     );
+    assert!(note.contains("with shorter measurements"), "{note}");
+    assert!(!note.contains("at connections"), "it is whole: {note}");
     let product = sizes.len() * values(1).len() * 2;
     assert_eq!(plan.settings.len(), product, "still every combination");
 }
