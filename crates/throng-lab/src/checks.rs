@@ -28,7 +28,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) load: &'a LoadRecord,
     pub(crate) busy: Busy,
     /// The most connections that the server declares to serve at once; absent where it declares no bound.
-    pub(crate) serves_at_once: Option<u64>,
+    pub(crate) serves_at_once: Option<u32>,
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
     pub(crate) stolen: Option<steal::Stolen>,
     /// How it stands with the server.

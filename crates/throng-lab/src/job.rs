@@ -32,6 +32,7 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
             warmup: setting.warmup,
             stop: setting.stop,
             seed: plan.seed.wrapping_add(u64::from(cell.repeat)),
+            serves_at_once: None,
         },
     }
 }

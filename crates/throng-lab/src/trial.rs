@@ -99,7 +99,7 @@ impl Bench<'_> {
         let mut trial = self.blank(cell, &address);
         trial.server_ordinal = life.as_ref().map(|life| life.ordinal);
         trial.workers = announced.workers;
-        trial.serves_at_once = announced.serves_at_once;
+        trial.job.exchange.serves_at_once = announced.serves_at_once;
         let mut observer = Observer::new(observed);
         let listener = match (&address, &observer.server) {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
@@ -182,7 +182,6 @@ impl Bench<'_> {
             server_ordinal: None,
             outcome: Outcome::Interrupted,
             workers: None,
-            serves_at_once: None,
             job: job(self.plan, cell, address),
             connect: None,
             exchange: None,

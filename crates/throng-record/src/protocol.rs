@@ -131,4 +131,8 @@ pub struct ExchangeSpec {
     pub stop: Stop,
     /// Seeds the payload and the arrivals.
     pub seed: u64,
+    /// The most connections that the server serves at the same time; absent where its design sets no bound. Where the fleet
+    /// has more, those that never had a reply are not waited for at the end.
+    #[serde(default)]
+    pub serves_at_once: Option<u32>,
 }

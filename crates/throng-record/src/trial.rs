@@ -46,9 +46,6 @@ pub struct Trial {
     pub outcome: Outcome,
     /// Threads, loops or processes that serve, as the launched server announced; absent where it did not.
     pub workers: Option<u32>,
-    /// The most connections that the launched server serves at the same time, as it announced; absent where its design
-    /// sets no bound.
-    pub serves_at_once: Option<u64>,
     /// The fleet and the exchange, fully resolved.
     pub job: LoadJob,
     /// Opening the connections.

@@ -3,6 +3,7 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use support::{Bench, failed_checks};
 use throng_record::{CheckKind, CheckResult, Outcome, RunRecord};
@@ -13,16 +14,33 @@ const MESSAGES: u64 = 1009;
 const CONNECTIONS: u32 = 7;
 const BACKENDS: [&str; 2] = ["epoll", "io-uring"];
 
-/// Measures every model once with these flags, and looks at the counts.
+/// Measures every model once with these flags, and looks at the counts. One that serves a single connection at a time is
+/// given one.
 fn every_model(messages: u64, size: u64, flags: &[&str]) {
+    let on_unix = flags.contains(&"unix");
+    let (one, several): (Vec<Model>, Vec<Model>) = Model::ALL
+        .into_iter()
+        .filter(|model| model.serves_unix() || !on_unix)
+        .partition(|&model| model == Model::Iterative);
+    measure(&several, CONNECTIONS, messages, size, flags);
+    // A lone connection goes in no group, and has one thread.
+    let mut flags = flags.to_vec();
+    for divided in ["--lockstep", "--shards"] {
+        if let Some(place) = flags.iter().position(|&flag| flag == divided) {
+            flags.drain(place..place + 2);
+        }
+    }
+    measure(&one, 1, messages, size, &flags);
+}
+
+fn measure(models: &[Model], connections: u32, messages: u64, size: u64, flags: &[&str]) {
     let bench = Bench::new();
-    let models = Model::ALL.map(Model::name);
     let (messages_text, size_text) = (messages.to_string(), size.to_string());
-    let connections = CONNECTIONS.to_string();
+    let connections_text = connections.to_string();
     let mut arguments = vec!["echo"];
-    arguments.extend(models);
+    arguments.extend(models.iter().map(|model| model.name()));
     arguments.extend(["--messages", &messages_text, "--size", &size_text]);
-    arguments.extend(["--connections", &connections]);
+    arguments.extend(["--connections", &connections_text]);
     arguments.extend(["--repeats", "1", "--warmup", "0 messages"]);
     arguments.extend(flags);
     let outcome = bench.throng(&arguments);
@@ -31,10 +49,10 @@ fn every_model(messages: u64, size: u64, flags: &[&str]) {
     assert_eq!(record.trials.len(), models.len(), "{flags:?}");
     let targets: BTreeSet<u32> = record.trials.iter().map(|trial| trial.target).collect();
     assert_eq!(targets.len(), models.len());
-    assert_counts(&record, messages, size, flags);
+    assert_counts(&record, connections, messages, size, flags);
 }
 
-fn assert_counts(record: &RunRecord, messages: u64, size: u64, flags: &[&str]) {
+fn assert_counts(record: &RunRecord, connections: u32, messages: u64, size: u64, flags: &[&str]) {
     for trial in &record.trials {
         let name = format!(
             "{} {size} {flags:?}",
@@ -44,7 +62,7 @@ fn assert_counts(record: &RunRecord, messages: u64, size: u64, flags: &[&str]) {
         let connect = trial.connect.as_ref().expect("connected");
         let exchange = trial.exchange.as_ref().expect("exchanged");
         let close = trial.close.as_ref().expect("closed");
-        assert_eq!(connect.connected, CONNECTIONS, "{name}");
+        assert_eq!(connect.connected, connections, "{name}");
         assert_eq!(
             (exchange.sent, exchange.replies),
             (messages, messages),
@@ -53,7 +71,7 @@ fn assert_counts(record: &RunRecord, messages: u64, size: u64, flags: &[&str]) {
         assert_eq!(exchange.latency.count, messages, "{name}");
         assert_eq!(exchange.sent_bytes, messages * size, "{name}");
         assert_eq!(exchange.received_bytes, messages * size, "{name}");
-        assert_eq!(close.closed_in_order, CONNECTIONS, "{name}");
+        assert_eq!(close.closed_in_order, connections, "{name}");
         for errors in [&connect.errors, &exchange.errors, &close.errors] {
             assert_eq!(errors.total(), 0, "{name}: {errors:?}");
         }
@@ -139,10 +157,9 @@ fn several_shards_and_any_cpu_change_no_count() {
 #[test]
 fn a_launched_server_is_what_its_model_says() {
     let bench = Bench::new();
-    let connections = 23;
-    let mut arguments = vec!["echo"];
-    arguments.extend(Model::ALL.map(Model::name));
-    arguments.extend([
+    bench.throng(&[
+        "echo",
+        "all",
         "--connections",
         "23",
         "--repeats",
@@ -150,17 +167,86 @@ fn a_launched_server_is_what_its_model_says() {
         "--duration",
         "500ms",
     ]);
-    bench.throng(&arguments);
     let record = bench.record();
+    assert_eq!(record.trials.len(), Model::ALL.len());
     for trial in &record.trials {
         let name = &record.plan.targets[trial.target as usize].name;
         let model: Model = name.parse().expect("a model");
         let server = trial.server.as_ref().expect("observed");
+        let workers = trial.workers.and_then(NonZeroU32::new);
         assert_eq!(
             u64::from(server.threads_max),
-            model.expected_threads(connections),
+            model.expected_threads(workers, 23),
             "{name}"
         );
-        assert_eq!(server.processes_max, 1, "{name}");
+        assert_eq!(
+            u64::from(server.processes_max),
+            model.expected_processes(workers, 23),
+            "{name}"
+        );
     }
+}
+
+#[test]
+fn a_bounded_server_serves_as_many_as_it_declares_and_the_trial_says_so() {
+    let bench = Bench::new();
+    let outcome = bench.throng(&[
+        "echo",
+        "thread-pool",
+        "prefork",
+        "--workers",
+        "5",
+        "--connections",
+        "4,8",
+        "--repeats",
+        "1",
+        "--duration",
+        "300ms",
+    ]);
+    let record = bench.record();
+    for trial in &record.trials {
+        assert_eq!(
+            (trial.workers, trial.job.exchange.serves_at_once),
+            (Some(5), Some(5))
+        );
+        let exchange = trial.exchange.as_ref().expect("exchanged");
+        let check = trial
+            .checks
+            .iter()
+            .find(|check| check.kind == CheckKind::UnservedConnections);
+        let result = check.expect("made for every trial").result;
+        let expected = if trial.job.fleet.connections == 8 {
+            (5, CheckResult::Partial)
+        } else {
+            (4, CheckResult::Passed)
+        };
+        assert_eq!((exchange.connections_served, result), expected);
+    }
+    assert!(
+        outcome.stdout.contains("serves 5 of 8"),
+        "{}",
+        outcome.stdout
+    );
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+}
+
+#[test]
+fn an_iterative_server_serves_one_of_many() {
+    let bench = Bench::new();
+    let outcome = bench.throng(&[
+        "echo",
+        "iterative",
+        "--connections",
+        "9",
+        "--repeats",
+        "1",
+        "--duration",
+        "300ms",
+    ]);
+    assert!(
+        outcome.stdout.contains("serves 1 of 9"),
+        "{}",
+        outcome.stdout
+    );
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
 }

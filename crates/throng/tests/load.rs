@@ -35,6 +35,7 @@ fn job(stop: Stop) -> LoadJob {
             warmup: Amount::Messages(10),
             stop,
             seed: 1,
+            serves_at_once: None,
         },
     }
 }

@@ -127,6 +127,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             warmup: Amount::DurationNs(200_000_000),
             stop: Stop::DurationNs(bench.seconds * 1_000_000_000),
             seed: 1,
+            serves_at_once: None,
         },
     }
 }

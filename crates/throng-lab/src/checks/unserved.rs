@@ -11,7 +11,7 @@ pub(super) fn check(
     pacing: &Pacing,
     connected: u32,
     exchange: &ExchangePhase,
-    serves_at_once: Option<u64>,
+    serves_at_once: Option<u32>,
 ) -> Check {
     let kind = CheckKind::UnservedConnections;
     if connected == 0 {
@@ -32,8 +32,8 @@ pub(super) fn check(
         let detail = format!("each of {connected} connections got a reply");
         return made(kind, CheckResult::Passed, 0.0, 0.0, detail);
     }
-    let declared = serves_at_once.filter(|&declared| declared < u64::from(connected));
-    if declared == Some(u64::from(served)) {
+    let declared = serves_at_once.filter(|&declared| declared < connected);
+    if declared == Some(served) {
         let detail = format!(
             "serves {served} of {connected}: by its design it serves {served} connections at once, and the others waited in its accept queue; open fewer, or give a pool more workers"
         );

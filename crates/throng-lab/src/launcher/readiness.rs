@@ -22,7 +22,7 @@ pub(crate) struct Announced {
     /// Threads, loops or processes that serve.
     pub(crate) workers: Option<u32>,
     /// The most connections that it serves at the same time.
-    pub(crate) serves_at_once: Option<u64>,
+    pub(crate) serves_at_once: Option<u32>,
 }
 
 /// What was seen at the address.

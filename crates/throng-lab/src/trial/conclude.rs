@@ -42,7 +42,7 @@ pub(super) fn conclude(
             target: target.kind,
             load: &record,
             busy,
-            serves_at_once: trial.serves_at_once,
+            serves_at_once: trial.job.exchange.serves_at_once,
             stolen: seen.stolen,
             server,
         });

@@ -4,6 +4,8 @@
 //! follows. The clock is read once per reply, or once for all that came together: the end of one latency is the start of the
 //! next message's.
 
+mod leaving;
+
 use throng_record::{ErrorKind, ExchangeSpec};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
@@ -77,6 +79,8 @@ struct Exchange<'a, B, P> {
     next_overdue_look_ns: u64,
     open: u32,
     paced_by_clock: bool,
+    /// The server serves fewer connections at once than the fleet has.
+    leaves_some_waiting: bool,
 }
 
 pub(super) fn run<B: Backend, P: Pacing>(
@@ -103,6 +107,9 @@ pub(super) fn run<B: Backend, P: Pacing>(
         sends: Vec::with_capacity(slots.len() * outstanding as usize),
         open: slots.len() as u32,
         paced_by_clock: matches!(spec.pacing, throng_record::Pacing::Open { .. }),
+        leaves_some_waiting: spec
+            .serves_at_once
+            .is_some_and(|at_once| at_once < assignment.spec.connections),
         shard,
         replies,
         pacing,
@@ -131,6 +138,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         loop {
             let now_ns = monotonic_ns();
             self.advance(now_ns);
+            if self.leaves_some_waiting {
+                self.leave_unserved(now_ns);
+            }
             if self.is_over(now_ns) {
                 return Ok(());
             }
@@ -349,56 +359,6 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             .scheduling_error
             .saturating_record(sent_at_ns.saturating_sub(send.ready_ns));
         self.recorder.send_delay_sum_ns += u128::from(sent_at_ns.saturating_sub(send.start_ns));
-    }
-
-    #[cold]
-    fn on_end_of_input(&mut self, slot: u32) {
-        let connection = self.shard.connections[slot as usize];
-        let (kind, detail) = if connection.is_mid_reply() {
-            (
-                ErrorKind::Truncated,
-                "the peer closed in the middle of a reply",
-            )
-        } else {
-            (
-                ErrorKind::ClosedEarly,
-                "the peer closed before the exchange was over",
-            )
-        };
-        self.fail(slot, kind, detail);
-    }
-
-    #[cold]
-    fn fail(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
-        let connection = &mut self.shard.connections[slot as usize];
-        if connection.state != State::Open {
-            return;
-        }
-        connection.state = State::Closed;
-        let outstanding = connection.outstanding();
-        self.progress.lost += u64::from(outstanding);
-        self.open -= 1;
-        self.recorder.error(kind, self.shard.index(slot), detail);
-        self.shard.backend.close(slot);
-        self.pacing
-            .lost(slot, outstanding, monotonic_ns(), &mut self.sends);
-    }
-
-    #[cold]
-    fn end_overdue(&mut self, now_ns: u64) {
-        let timeout_ns = self.shard.assignment.spec.reply_timeout_ns;
-        for slot in 0..self.shard.connections.len() as u32 {
-            let connection = self.shard.connections[slot as usize];
-            let waiting = connection.state == State::Open && connection.outstanding() > 0;
-            if waiting && now_ns.saturating_sub(connection.waiting_since_ns) > timeout_ns {
-                self.fail(
-                    slot,
-                    ErrorKind::ReplyTimedOut,
-                    "no reply within the reply timeout",
-                );
-            }
-        }
-        self.send_all(now_ns);
     }
 
     fn finish(mut self, started_at_ns: u64) -> ShardExchange {

@@ -67,6 +67,7 @@ pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
             warmup: Amount::Messages(0),
             stop: Stop::Messages(1009),
             seed: 1,
+            serves_at_once: None,
         },
     }
 }

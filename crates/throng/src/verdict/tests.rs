@@ -49,7 +49,6 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         server_ordinal: None,
         outcome: Outcome::Completed,
         workers: None,
-        serves_at_once: None,
         job: job(&plan.settings[0]),
         connect: None,
         exchange: None,
@@ -85,6 +84,7 @@ fn job(setting: &Setting) -> LoadJob {
             warmup: setting.warmup,
             stop: setting.stop,
             seed: 1,
+            serves_at_once: None,
         },
     }
 }

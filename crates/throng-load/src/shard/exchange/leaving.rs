@@ -1,0 +1,87 @@
+//! How connections leave an exchange before its end: they fail, their reply is overdue, or a server that serves fewer at once
+//! never came to them.
+
+use throng_record::ErrorKind;
+use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
+
+use super::Exchange;
+use crate::backend::Backend;
+use crate::connection::State;
+use crate::control::ShardStage;
+use crate::pacing::Pacing;
+
+/// A server that serves fewer connections at once than there are has answered all that it will when it has been silent for
+/// so long.
+const UNSERVED_GRACE_NS: u64 = 50 * MILLISECOND_NS;
+
+impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
+    #[cold]
+    pub(super) fn on_end_of_input(&mut self, slot: u32) {
+        let connection = self.shard.connections[slot as usize];
+        let (kind, detail) = if connection.is_mid_reply() {
+            (
+                ErrorKind::Truncated,
+                "the peer closed in the middle of a reply",
+            )
+        } else {
+            (
+                ErrorKind::ClosedEarly,
+                "the peer closed before the exchange was over",
+            )
+        };
+        self.fail(slot, kind, detail);
+    }
+
+    #[cold]
+    pub(super) fn fail(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
+        let connection = &mut self.shard.connections[slot as usize];
+        if connection.state != State::Open {
+            return;
+        }
+        connection.state = State::Closed;
+        let outstanding = connection.outstanding();
+        self.progress.lost += u64::from(outstanding);
+        self.open -= 1;
+        self.recorder.error(kind, self.shard.index(slot), detail);
+        self.shard.backend.close(slot);
+        self.pacing
+            .lost(slot, outstanding, monotonic_ns(), &mut self.sends);
+    }
+
+    #[cold]
+    pub(super) fn end_overdue(&mut self, now_ns: u64) {
+        let timeout_ns = self.shard.assignment.spec.reply_timeout_ns;
+        for slot in 0..self.shard.connections.len() as u32 {
+            let connection = self.shard.connections[slot as usize];
+            let waiting = connection.state == State::Open && connection.outstanding() > 0;
+            if waiting && now_ns.saturating_sub(connection.waiting_since_ns) > timeout_ns {
+                self.fail(
+                    slot,
+                    ErrorKind::ReplyTimedOut,
+                    "no reply within the reply timeout",
+                );
+            }
+        }
+        self.send_all(now_ns);
+    }
+
+    /// Once sending is over, and nobody has had a reply for a while: closes the connections that never had any.
+    #[cold]
+    pub(super) fn leave_unserved(&mut self, now_ns: u64) {
+        let quiet_since_ns = self.last_reply_at_ns.max(self.stages.draining_since_ns);
+        if self.stages.now() != ShardStage::Draining
+            || now_ns.saturating_sub(quiet_since_ns) < UNSERVED_GRACE_NS
+        {
+            return;
+        }
+        for slot in 0..self.shard.connections.len() as u32 {
+            let connection = &mut self.shard.connections[slot as usize];
+            if connection.state == State::Open && connection.replies == 0 {
+                connection.state = State::Closed;
+                self.progress.lost += u64::from(connection.outstanding());
+                self.open -= 1;
+                self.shard.backend.close(slot);
+            }
+        }
+    }
+}
