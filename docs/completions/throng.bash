@@ -34,6 +34,9 @@ _throng() {
             throng,man)
                 cmd="throng__subcmd__man"
                 ;;
+            throng,namespace)
+                cmd="throng__subcmd__namespace"
+                ;;
             throng,report)
                 cmd="throng__subcmd__report"
                 ;;
@@ -50,7 +53,7 @@ _throng() {
 
     case "${cmd}" in
         throng)
-            opts="-h -V --help --version run echo serve doctor report completions man load generate"
+            opts="-h -V --help --version run echo serve doctor report completions man load namespace generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -96,7 +99,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-h --command --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --family --ready-timeout --quick --format --output --runs-dir --help"
+            opts="-h --command --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --family --net --kernel --ready-timeout --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -214,6 +217,14 @@ _throng() {
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ready-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -293,6 +304,20 @@ _throng() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        throng__subcmd__namespace)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         throng__subcmd__report)
             opts="-h --schema --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -334,7 +359,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-h --list --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --family --ready-timeout --quick --format --output --runs-dir --help"
+            opts="-h --list --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --family --net --kernel --ready-timeout --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -446,6 +471,14 @@ _throng() {
                     ;;
                 --family)
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ready-timeout)

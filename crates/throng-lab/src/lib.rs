@@ -13,6 +13,7 @@ mod job;
 mod launcher;
 mod limit;
 pub mod machine;
+pub mod network;
 mod observer;
 mod order;
 mod output;

@@ -13,11 +13,13 @@ use throng_record::{Limit, Outcome, Plan, TargetRecord, Trial, Verdict};
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
+use throng_sys::namespace::Network;
 
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::job;
 use crate::launcher::{LaunchError, Launcher, Server};
+use crate::network::{self, Networks};
 use crate::observer::{Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
@@ -29,6 +31,7 @@ use load::Ended;
 pub(crate) struct Bench<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) throng_program: &'a Path,
+    pub(crate) networks: &'a Networks<'a>,
     pub(crate) interrupted: &'a AtomicBool,
     /// Start of the run.
     pub(crate) started_at_ns: u64,
@@ -81,28 +84,32 @@ impl Bench<'_> {
         };
         let (address, server, observed) = subject;
         let mut trial = self.blank(cell, &address);
-        let mut observer = Observer::new(observed);
+        let network = server
+            .as_ref()
+            .map_or_else(Network::own, |server| server.network.clone());
+        trial.network = network::kind(&network);
+        let mut observer = Observer::new(observed, network.clone());
         let listener = match (&address, &observer.server) {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
         };
-        let ended =
-            match Generator::start(self.throng_program, &trial.job, &self.plan.generator_cpus) {
-                Ok(generator) => {
-                    observer
-                        .generator_started(generator.tree, cpus_or_any(&self.plan.generator_cpus));
-                    let series = Series::new(started_at_ns, listener, generator.pid());
-                    load::follow(
-                        self,
-                        generator,
-                        &mut observer,
-                        series,
-                        started_at_ns,
-                        on_progress,
-                    )
-                }
-                Err(error) => Ended::failed(error.to_string()),
-            };
+        let program = self.throng_program;
+        let ended = match Generator::start(program, &trial.job, &self.plan.generator_cpus, &network)
+        {
+            Ok(generator) => {
+                observer.generator_started(generator.tree, cpus_or_any(&self.plan.generator_cpus));
+                let series = Series::new(started_at_ns, network, listener, generator.pid());
+                load::follow(
+                    self,
+                    generator,
+                    &mut observer,
+                    series,
+                    started_at_ns,
+                    on_progress,
+                )
+            }
+            Err(error) => Ended::failed(error.to_string()),
+        };
         let (connected, replies) = ended.record.as_ref().map_or((0, 0), |record| {
             (record.connect.connected, record.exchange.replies)
         });
@@ -132,6 +139,7 @@ impl Bench<'_> {
         let launcher = Launcher {
             plan: self.plan,
             throng_program: self.throng_program,
+            networks: self.networks,
             interrupted: self.interrupted,
         };
         let server = launcher.launch(target)?;
@@ -151,6 +159,7 @@ impl Bench<'_> {
             started_at_ns: 0,
             duration_ns: 0,
             outcome: Outcome::Interrupted,
+            network: throng_record::Network::default(),
             job: job(self.plan, cell, address),
             connect: None,
             exchange: None,

@@ -1,9 +1,11 @@
 //! A plan with nothing left open: what a plan file and the flags together resolved to.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Amount, Backend, Pacing, Protocol, SourceAddresses, Stop, TargetRecord};
+use crate::{Amount, Backend, Network, Pacing, Protocol, SourceAddresses, Stop, TargetRecord};
 
 /// Which question a plan asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +68,12 @@ pub struct Plan {
     pub listen: ListenFamily,
     /// Accept queue asked of launched servers.
     pub backlog: u32,
+    /// The network asked for launched servers and the generator; `run.network` says what was used.
+    #[serde(default)]
+    pub net: Network,
+    /// Settings of the private network, by dotted name.
+    #[serde(default)]
+    pub kernel: BTreeMap<String, String>,
     /// Worker threads asked of launched servers; absent: the model's own choice.
     pub workers: Option<u32>,
 }

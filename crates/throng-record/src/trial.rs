@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::side::CounterDeltas;
 use crate::{
-    Check, ClosePhase, ConnectPhase, ExchangePhase, Limit, LoadJob, SeriesSample, SideRecord,
-    Verdict,
+    Check, ClosePhase, ConnectPhase, ExchangePhase, Limit, LoadJob, Network, SeriesSample,
+    SideRecord, Verdict,
 };
 
 /// How a trial ended.
@@ -39,6 +39,9 @@ pub struct Trial {
     pub duration_ns: u64,
     /// How it ended.
     pub outcome: Outcome,
+    /// Whose network the trial was in; so are the kernel counters.
+    #[serde(default)]
+    pub network: Network,
     /// The fleet and the exchange, fully resolved.
     pub job: LoadJob,
     /// Opening the connections.

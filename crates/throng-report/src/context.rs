@@ -2,7 +2,8 @@
 
 use throng_record::plan::ListenFamily;
 use throng_record::{
-    Amount, Arrivals, Expect, Pacing, Plan, Protocol, SourceAddresses, Stop, TargetKind,
+    Amount, Arrivals, Expect, Network, NetworkRecord, Pacing, Plan, Protocol, SourceAddresses,
+    Stop, TargetKind,
 };
 
 use crate::format::{exact, list, plural, rate, setting_ns};
@@ -38,7 +39,8 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
 }
 
 /// Where the two sides ran and how the generator moved its bytes.
-pub(crate) fn arrangement(plan: &Plan) -> Vec<String> {
+pub(crate) fn arrangement(summary: &Summary<'_>) -> Vec<String> {
+    let plan = summary.plan;
     let mut phrases = vec![format!(
         "generator: {} back end, {} on {}",
         plan.backend.name(),
@@ -56,6 +58,7 @@ pub(crate) fn arrangement(plan: &Plan) -> Vec<String> {
             ListenFamily::Unix => "Unix socket",
         };
         phrases.push(format!("server: on {}, {family}", cpus(&plan.server_cpus)));
+        phrases.push(network(summary.network));
     }
     match &plan.source {
         SourceAddresses::Spread => {}
@@ -68,6 +71,24 @@ pub(crate) fn arrangement(plan: &Plan) -> Vec<String> {
         phrases.push("TCP_NODELAY off".to_owned());
     }
     phrases
+}
+
+/// Whose network launched servers were in, why where that was not meant, and which settings it had of its own.
+fn network(network: &NetworkRecord) -> String {
+    match (network.used, &network.fallback) {
+        (Network::Host, None) => "host network".to_owned(),
+        (Network::Host, Some(reason)) => format!("host network ({reason})"),
+        (Network::Private, _) if network.kernel.is_empty() => {
+            "private network namespace".to_owned()
+        }
+        (Network::Private, _) => {
+            let settings = network.kernel.iter();
+            let settings: Vec<String> = settings
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            format!("private network namespace with {}", list(&settings))
+        }
+    }
 }
 
 /// The machine.

@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{completions, doctor, echo, generate, load, man, report, run, serve};
+use crate::command::{
+    completions, doctor, echo, generate, load, man, namespace, report, run, serve,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -52,6 +54,7 @@ pub(crate) enum Command {
     Completions(completions::Arguments),
     Man(man::Arguments),
     Load(load::Arguments),
+    Namespace(namespace::Arguments),
     Generate(generate::Arguments),
 }
 
@@ -66,6 +69,7 @@ impl Command {
             Self::Completions(arguments) => completions::run(arguments),
             Self::Man(arguments) => man::run(arguments),
             Self::Load(arguments) => load::run(arguments),
+            Self::Namespace(arguments) => namespace::run(arguments),
             Self::Generate(arguments) => generate::run(arguments),
         }
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
-use throng_lab::plan::PlanDraft;
 use throng_lab::plan::value::{self, Addresses, BackendChoice, CpuChoice};
+use throng_lab::plan::{KernelDraft, KernelSetting, PlanDraft};
 use throng_record::plan::ListenFamily;
-use throng_record::{Amount, Arrivals};
+use throng_record::{Amount, Arrivals, Network};
 
 /// What is measured, and how. Everything left out is the plan's, or the default.
 #[derive(Clone, Debug, Default, Args)]
@@ -114,6 +114,12 @@ pub(crate) struct LoadFlags {
     /// Address family on which they listen [default: ipv4]
     #[arg(long, value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), help_heading = "Launched servers")]
     family: Option<ListenFamily>,
+    /// Their network and the generator's: a private one with its own settings and counters, or the host's [default: private]
+    #[arg(long, value_parser = words::<Network>(&["private", "host"]), help_heading = "Launched servers")]
+    net: Option<Network>,
+    /// Kernel setting of the private network, such as somaxconn=4096; the host's is left as it is. Repeatable
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Launched servers")]
+    kernel: Vec<KernelSetting>,
     /// How long one may take to listen [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = value::duration, help_heading = "Launched servers")]
     ready_timeout: Option<Duration>,
@@ -158,6 +164,8 @@ impl LoadFlags {
             backlog: flags.backlog,
             workers: flags.workers,
             family: flags.family,
+            net: flags.net,
+            kernel: (!flags.kernel.is_empty()).then_some(KernelDraft(flags.kernel)),
             connect_timeout: flags.connect_timeout,
             timeout: flags.timeout,
             ready_timeout: flags.ready_timeout,
@@ -178,6 +186,9 @@ mod tests {
         }
         for word in ["constant", "exponential"] {
             assert!(value::word::<Arrivals>(word).is_ok(), "{word}");
+        }
+        for word in ["private", "host"] {
+            assert!(value::word::<Network>(word).is_ok(), "{word}");
         }
         for word in ["spread", "kernel"] {
             assert!(value::word::<Addresses>(word).is_ok(), "{word}");

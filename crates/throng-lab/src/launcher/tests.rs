@@ -45,6 +45,7 @@ fn launch_in(plan: &Plan, command: &str) -> Result<Server, LaunchError> {
     let launcher = Launcher {
         plan,
         throng_program: Path::new("/nonexistent/throng"),
+        networks: &Networks::host(),
         interrupted: &interrupted,
     };
     launcher.launch(&target(command))
@@ -203,14 +204,22 @@ fn a_stranger_at_the_address_is_not_taken_for_the_server() {
     let launcher = Launcher {
         plan: &plan,
         throng_program: Path::new("/nonexistent/throng"),
+        networks: &Networks::host(),
         interrupted: &interrupted,
     };
     let command =
         command::users("sh -c 'sleep 0.3; echo address in use; exit 1'", &address).expect("words");
     let mut child = Child::spawn(command, &[], Lines::Unwanted).expect("a shell");
     let tree = ProcessTree::of(child.pid()).expect("it runs");
-    let error = readiness::wait(&mut child, &tree, Lines::Unwanted, &address, &launcher)
-        .expect_err("not its own");
+    let error = readiness::wait(
+        &mut child,
+        &tree,
+        Lines::Unwanted,
+        &address,
+        &Network::own(),
+        &launcher,
+    )
+    .expect_err("not its own");
     assert!(matches!(error, LaunchError::AddressTaken { .. }), "{error}");
     assert!(error.to_string().contains("address in use"), "{error}");
 }
@@ -222,6 +231,7 @@ fn an_interrupt_ends_the_wait() {
     let launcher = Launcher {
         plan: &plan,
         throng_program: Path::new("/nonexistent/throng"),
+        networks: &Networks::host(),
         interrupted: &interrupted,
     };
     let error = launcher

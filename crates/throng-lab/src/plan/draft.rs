@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{Amount, Arrivals};
+use throng_record::{Amount, Arrivals, Network};
 
+use super::KernelDraft;
 use super::value::{self, Addresses, BackendChoice, CpuChoice};
 use crate::target::TargetDraft;
 
@@ -87,6 +88,11 @@ pub struct PlanDraft {
     pub workers: Option<u32>,
     /// Address family on which launched servers listen.
     pub family: Option<ListenFamily>,
+
+    /// The network of launched servers and the generator.
+    pub net: Option<Network>,
+    /// Settings of the private network.
+    pub kernel: Option<KernelDraft>,
 
     /// How long one connect may take.
     #[serde(deserialize_with = "value::optional_duration")]

@@ -22,9 +22,13 @@ impl PlanDraft {
             size send expect verify
             outstanding lockstep rate arrivals spin
             backend shards source addresses nodelay
-            backlog workers family
+            backlog workers family net
             connect_timeout timeout ready_timeout cpus quick
         );
+        // Settings have names of their own: those that are not mentioned above stay.
+        if let Some(over) = over.kernel {
+            self.kernel.get_or_insert_default().overlay(over);
+        }
         self.is_shortened |= over.is_shortened;
         self
     }

@@ -4,11 +4,14 @@
 
 mod exchange;
 mod fleet;
+mod network;
 mod quick;
 
 use throng_record::Plan;
 use throng_record::TargetRecord;
 use throng_record::plan::{Experiment, ListenFamily};
+
+pub use network::KernelNameError;
 
 use super::{Environment, PlanDraft, PlanError};
 use crate::suggest::or_list;
@@ -49,6 +52,7 @@ pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, 
     let cpus = fleet::cpus(&draft, environment, &targets, &mut notes)?;
     let shards = fleet::shards(&draft, &connections, &cpus.generator)?;
     let timeouts = fleet::timeouts(&draft)?;
+    let (net, kernel) = network::network(&draft, environment, &targets)?;
     let mut plan = Plan {
         name: name(&draft)?,
         title: draft
@@ -90,6 +94,8 @@ pub fn resolve(draft: PlanDraft, environment: &Environment) -> Result<Resolved, 
             "no connection could wait",
             "1024",
         )?,
+        net,
+        kernel,
         workers: draft
             .workers
             .map(|workers| not_zero("workers", Some(workers), 1, "nobody would serve", "4"))

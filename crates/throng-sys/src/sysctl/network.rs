@@ -2,8 +2,7 @@
 //!
 //! The kernel shows in a new namespace the settings that it has of its own, and some of the whole machine's, which it makes
 //! read-only there (`ensure_safe_net_sysctl` in net/sysctl_net.c, Linux 5.13). Directories of network interfaces other than
-//! `lo` are left out: a new namespace has none of them. So is what not everybody may read: those are secrets, such as
-//! `net.ipv4.tcp_fastopen_key`.
+//! `lo` are left out: a new namespace has none of them. So are those that can only be written: they are commands.
 
 use std::fs::DirEntry;
 use std::io;
@@ -11,7 +10,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::path_of;
-use crate::kernel_file::with_context;
 
 const NET: &str = "/proc/sys/net";
 /// The interfaces' folders that every namespace has.
@@ -28,7 +26,7 @@ pub enum Access {
     Absent,
 }
 
-/// The names of the network settings of the calling thread's namespace that everybody may read, in no order.
+/// The names of the network settings of the calling thread's namespace, in no order.
 pub fn names() -> Vec<String> {
     let mut names = Vec::new();
     let _ = walk(Path::new(NET), "net", &mut names);
@@ -46,17 +44,23 @@ fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && holds_interfaces && !EVERYWHERE.contains(&&*name) => {}
             Ok(kind) if kind.is_dir() => drop(walk(&entry.path(), &path, names)),
-            Ok(_) if is_readable_by_all(&entry) => names.push(path),
+            Ok(_) if is_readable(&entry) => names.push(path),
             _ => {}
         }
     }
     Ok(())
 }
 
-fn is_readable_by_all(entry: &DirEntry) -> bool {
+fn is_readable(entry: &DirEntry) -> bool {
     entry
         .metadata()
-        .is_ok_and(|metadata| metadata.permissions().mode() & 0o004 != 0)
+        .is_ok_and(|metadata| metadata.permissions().mode() & 0o400 != 0)
+}
+
+/// Whether not everybody may read a setting, as `net.ipv4.tcp_fastopen_key`: such a value belongs in no record.
+pub fn is_secret(name: &str) -> bool {
+    let mode = checked_path(name).and_then(std::fs::metadata);
+    mode.is_ok_and(|file| file.permissions().mode() & 0o004 == 0)
 }
 
 /// What may be done with a setting in the calling thread's namespace.
@@ -88,7 +92,6 @@ pub(crate) fn write(name: &str, value: &str) -> io::Result<()> {
         .write(true)
         .open(&path)
         .and_then(|mut file| io::Write::write_all(&mut file, format!("{value}\n").as_bytes()))
-        .map_err(|error| with_context(&error, format_args!("cannot set {name}")))
 }
 
 fn checked_path(name: &str) -> io::Result<String> {
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_settings_of_this_namespace_are_listed_without_interfaces_and_secrets() {
+    fn the_settings_of_this_namespace_are_listed_without_interfaces_and_commands() {
         let names = names();
         for name in [
             "net.core.somaxconn",
@@ -115,7 +118,9 @@ mod tests {
         ] {
             assert!(names.iter().any(|listed| listed == name), "{name}");
         }
-        assert!(!names.iter().any(|name| name.contains("fastopen_key")));
+        assert!(!names.iter().any(|name| name == "net.ipv4.route.flush"));
+        assert!(is_secret("net.ipv4.tcp_fastopen_key"));
+        assert!(!is_secret("net.core.somaxconn"));
         let is_of_another_interface = |name: &String| {
             name.split_once(".conf.").is_some_and(|(_, rest)| {
                 !["all.", "default.", "lo."]

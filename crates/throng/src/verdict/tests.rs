@@ -1,7 +1,7 @@
 use throng_lab::plan::{Environment, PlanDraft, resolve};
 use throng_record::{
-    Backend, Check, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, SCHEMA_VERSION,
-    SourceAddresses,
+    Backend, Check, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, Network, NetworkRecord,
+    SCHEMA_VERSION, SourceAddresses,
 };
 
 use super::*;
@@ -13,6 +13,7 @@ fn record(trials: &[&[CheckKind]]) -> RunRecord {
         cpus_allowed: vec![0],
         io_uring_obstacle: None,
         models: vec!["poll".to_owned()],
+        kernel_settings: vec![],
     };
     let plan = resolve(draft, &environment).expect("resolves").plan;
     RunRecord {
@@ -21,6 +22,7 @@ fn record(trials: &[&[CheckKind]]) -> RunRecord {
         started_at: String::new(),
         duration_ns: 0,
         machine: Machine::default(),
+        network: NetworkRecord::default(),
         trials_planned: trials.len() as u32,
         trials: trials.iter().map(|failed| trial(&plan, failed)).collect(),
         plan,
@@ -46,6 +48,7 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         started_at_ns: 0,
         duration_ns: 0,
         outcome: Outcome::Completed,
+        network: Network::Host,
         job: job(plan),
         connect: None,
         exchange: None,
