@@ -163,3 +163,67 @@ impl Making<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use throng_sys::namespace::Entered;
+
+    use super::*;
+
+    /// In a namespace that plays the host: what a leaking kernel would have done to it is undone, and the run refused.
+    #[test]
+    fn a_setting_that_reached_the_host_is_put_back_and_refused() {
+        let played = std::thread::spawn(|| {
+            let Ok(host) = Entered::enter() else {
+                // Only root can have one beside other threads.
+                return;
+            };
+            let interrupted = AtomicBool::new(false);
+            let name = "net.core.somaxconn";
+            let making = Making {
+                job: NamespaceJob {
+                    kernel: [(name.to_owned(), "17".to_owned())].into(),
+                    ..NamespaceJob::default()
+                },
+                throng_program: Path::new("/nonexistent/throng"),
+                interrupted: &interrupted,
+            };
+            let before = sysctl::read(name).expect("there");
+            let see_to_host = || making.see_to_host(name, &before);
+            assert_eq!(see_to_host(), Ok(()), "nothing has happened");
+            host.set(name, "18").expect("set");
+            assert_eq!(see_to_host(), Ok(()), "somebody else's change");
+            host.set(name, "17").expect("set");
+            let shared = Refusal::Shared {
+                name: name.to_owned(),
+            };
+            assert_eq!(see_to_host(), Err(shared));
+            assert_eq!(sysctl::read(name).expect("there"), before);
+        });
+        played.join().expect("as asserted");
+    }
+
+    #[test]
+    fn a_program_that_makes_no_network_is_told_with_its_output() {
+        let interrupted = AtomicBool::new(false);
+        let error = |program: &'static str| {
+            let making = Making {
+                job: NamespaceJob::default(),
+                throng_program: Path::new(program),
+                interrupted: &interrupted,
+            };
+            making.make().expect_err(program).to_string()
+        };
+        assert!(
+            error("false").contains("exit status: 1"),
+            "{}",
+            error("false")
+        );
+        assert!(
+            error("echo").contains("something else"),
+            "{}",
+            error("echo")
+        );
+        assert!(error("/nonexistent/throng").contains("no such program"));
+    }
+}

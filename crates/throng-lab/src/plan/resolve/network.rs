@@ -4,6 +4,7 @@
 //! first private network is made, still before anything is measured.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use throng_record::{Network, TargetKind, TargetRecord};
 
@@ -45,6 +46,14 @@ pub(super) fn network(
         _ if !targets.iter().any(is_launched) => Network::Host,
         asked => asked.unwrap_or(Network::Private),
     };
+    let has_elsewhere = |source: &Vec<IpAddr>| source.iter().any(|address| !address.is_loopback());
+    if net == Network::Private && draft.source.as_ref().is_some_and(has_elsewhere) {
+        return Err(PlanError::Needs {
+            key: "source",
+            needed: "net = \"host\"",
+            why: "a private network has no addresses but those of loopback",
+        });
+    }
     let mut kernel = BTreeMap::new();
     let settings = draft.kernel.as_ref().map_or(&[][..], |kernel| &kernel.0);
     for setting in settings {
@@ -213,6 +222,7 @@ mod tests {
             ("[kernel]\nsomaxconn = \"1\\n2\"", "has no value"),
             ("[kernel]\nsomaxconn = true", "expected a number"),
             ("[kernel]\nsomaxconn = 1.5", "expected a number"),
+            ("source = '192.0.2.1'", "`source` needs `net = \"host\"`"),
             ("kernel = 5", "expected a table"),
             (
                 "net = 'host'\n[kernel]\nsomaxconn = 1",
