@@ -1,6 +1,6 @@
 //! The network of launched servers and the generator: a network namespace of their own, or the host's.
 //!
-//! The lab stays in the host's. A short-lived child, `throng namespace`, makes a namespace, sets it up ([`holder`]) and
+//! The lab stays in the host's. A short-lived child, `throng namespace`, makes a namespace, sets it up ([`hold`]) and
 //! hands its descriptors over; server and generator enter it between fork and exec. Each launched server gets a new one, so
 //! that counters, ports and connections in TIME_WAIT are those of its trials alone.
 //!

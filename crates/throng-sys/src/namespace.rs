@@ -62,7 +62,10 @@ impl Entered {
     /// # Errors
     /// [`Obstacle::WithoutCapabilities`] where a user namespace comes without them.
     pub fn bring_loopback_up(&self) -> Result<(), Obstacle> {
-        raw::bring_loopback_up().map_err(|_| Obstacle::WithoutCapabilities)
+        raw::bring_loopback_up().map_err(|error| match error.raw_os_error() {
+            Some(libc::EPERM | libc::EACCES) => Obstacle::WithoutCapabilities,
+            _ => Obstacle::of_namespaces(&error, self.in_user_namespace),
+        })
     }
 
     /// Sets a network setting of this namespace.

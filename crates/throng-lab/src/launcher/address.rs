@@ -14,8 +14,8 @@ pub(super) struct Place {
     pub(super) folder: Option<tempfile::TempDir>,
 }
 
-/// A port for a command in a private network, where all are free: above those of servers that are started with privilege, below
-/// the kernel's own choices.
+/// A port for a command in a private network, where all are free: above the privileged ones, below those that the kernel usually
+/// chooses for clients.
 const PRIVATE_PORT: u16 = 7000;
 
 /// Chooses one of the family. A built-in server asks the kernel for a port itself (`:0`) and tells; a command has to be
