@@ -34,6 +34,9 @@ _throng() {
             throng,man)
                 cmd="throng__subcmd__man"
                 ;;
+            throng,namespace)
+                cmd="throng__subcmd__namespace"
+                ;;
             throng,report)
                 cmd="throng__subcmd__report"
                 ;;
@@ -43,6 +46,9 @@ _throng() {
             throng,serve)
                 cmd="throng__subcmd__serve"
                 ;;
+            throng,servers)
+                cmd="throng__subcmd__servers"
+                ;;
             *)
                 ;;
         esac
@@ -50,7 +56,7 @@ _throng() {
 
     case "${cmd}" in
         throng)
-            opts="-h -V --help --version run echo serve doctor report completions man load generate"
+            opts="-h -V --help --version run echo serve servers doctor report completions man load namespace generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -96,7 +102,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-h --command --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --server --cpus --backlog --workers --family --ready-timeout --quick --format --output --runs-dir --help"
+            opts="-h --command --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --server --cpus --backlog --workers --family --net --kernel --ready-timeout --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -218,6 +224,14 @@ _throng() {
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ready-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -297,6 +311,20 @@ _throng() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        throng__subcmd__namespace)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         throng__subcmd__report)
             opts="-h --schema --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -338,7 +366,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-h --list --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --server --cpus --backlog --workers --family --ready-timeout --quick --format --output --runs-dir --help"
+            opts="-h --list --connections --messages --duration --confidence --max-duration --warmup --repeats --baseline --seed --size --send --expect --no-verify --outstanding --lockstep --rate --arrivals --no-spin --backend --shards --source --addresses --nodelay --connect-timeout --timeout --server --cpus --backlog --workers --family --net --kernel --ready-timeout --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -456,6 +484,14 @@ _throng() {
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ready-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -494,7 +530,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__serve)
-            opts="-h --workload --listen --backlog --workers --help thread-per-connection poll epoll-edge io-uring"
+            opts="-h --workload --listen --backlog --workers --help iterative fork-per-connection prefork thread-per-connection thread-pool select poll epoll-level epoll-edge epoll-shared epoll-reuseport io-uring mio tokio-current-thread tokio smol may compio"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -514,6 +550,24 @@ _throng() {
                     ;;
                 --workers)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__servers)
+            opts="-h --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "terminal json" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -29,11 +29,13 @@ complete -c throng -n "__fish_throng_needs_command" -s V -l version -d 'Print ve
 complete -c throng -n "__fish_throng_needs_command" -f -a "run" -d 'Carry out a plan: built in, or your own'
 complete -c throng -n "__fish_throng_needs_command" -f -a "echo" -d 'Measure how many messages a second servers send back, and at what latency'
 complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a built-in server until SIGTERM or Ctrl-C'
+complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List the built-in servers: what each is, and how many connections it serves at once'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
 complete -c throng -n "__fish_throng_needs_command" -f -a "report" -d 'Make a report again from a stored run'
 complete -c throng -n "__fish_throng_needs_command" -f -a "completions" -d 'Print completions for a shell'
 complete -c throng -n "__fish_throng_needs_command" -f -a "man" -d 'Print a manual page'
 complete -c throng -n "__fish_throng_needs_command" -f -a "load" -d 'Generate load as a job on standard input says (started by run and echo)'
+complete -c throng -n "__fish_throng_needs_command" -f -a "namespace" -d 'Make a network namespace and hand it over on standard input, a socket (started by run and echo)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions and the schema into a folder'
 complete -c throng -n "__fish_throng_using_subcommand run" -l connections -d 'Connections [default: 100]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages over all connections' -r
@@ -71,6 +73,9 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker
 complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family on which they listen [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel setting of the private network, such as somaxconn=4096; the host\'s is left as it is. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
@@ -120,6 +125,9 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l workers -d 'Worke
 complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family on which they listen [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l kernel -d 'Kernel setting of the private network, such as somaxconn=4096; the host\'s is left as it is. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
@@ -136,6 +144,9 @@ complete -c throng -n "__fish_throng_using_subcommand serve" -l listen -d 'Where
 complete -c throng -n "__fish_throng_using_subcommand serve" -l backlog -d 'Length of each accept queue; the kernel clamps it to net.core.somaxconn' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workers -d 'Threads or processes that serve, for models in which that is a choice' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c throng -n "__fish_throng_using_subcommand servers" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
+json\t'For programs'"
+complete -c throng -n "__fish_throng_using_subcommand servers" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c throng -n "__fish_throng_using_subcommand doctor" -l format -d 'Form of the report' -r -f -a "terminal\t'For people'
 json\t'For programs'"
 complete -c throng -n "__fish_throng_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -150,5 +161,6 @@ complete -c throng -n "__fish_throng_using_subcommand report" -s h -l help -d 'P
 complete -c throng -n "__fish_throng_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand man" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand load" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand namespace" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand generate" -l check -d 'Write nothing; name the files that are stale, and exit with 1 if there are any'
 complete -c throng -n "__fish_throng_using_subcommand generate" -s h -l help -d 'Print help'

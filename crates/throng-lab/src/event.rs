@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use throng_record::{Plan, Setting, TargetRecord, Trial};
+use throng_record::{NetworkRecord, Plan, Setting, TargetRecord, Trial};
 
 /// Something that happened in a run.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,8 @@ pub enum Event<'a> {
         trials: u32,
         /// How long they will take.
         estimate: Duration,
+        /// The network of launched targets.
+        network: &'a NetworkRecord,
         /// Where the record is being written.
         path: &'a Path,
     },

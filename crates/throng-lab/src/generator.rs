@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use throng_record::{LoadEvent, LoadJob};
+use throng_sys::namespace::Network;
 use throng_sys::process_tree::ProcessTree;
 
 use crate::child::{Child, SpawnError};
@@ -51,14 +52,16 @@ pub(crate) enum GeneratorError {
 }
 
 impl Generator {
-    /// Starts it on `cpus` (empty: any) and hands it the job.
+    /// Starts it on `cpus` (empty: any), in the server's network, and hands it the job.
     pub(crate) fn start(
         program: &Path,
         job: &LoadJob,
         cpus: &[u32],
+        network: &Network,
     ) -> Result<Self, GeneratorError> {
         let mut command = Command::new(program);
         command.arg("load").stdin(Stdio::piped());
+        network.join(&mut command);
         let lines = Lines::Wanted {
             longest_bytes: EVENT_BYTES_MAX,
         };

@@ -16,9 +16,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use throng_record::{Setting, TargetRecord};
+use throng_sys::namespace::Network;
 use throng_sys::process_tree::ProcessTree;
 
 use crate::child::Child;
+use crate::network::Networks;
 use crate::output::Lines;
 
 pub(crate) use ending::Ending;
@@ -37,6 +39,7 @@ pub(crate) struct Launcher<'a> {
     pub(crate) setting: &'a Setting,
     /// The program that contains the built-in servers: this one.
     pub(crate) throng_program: &'a Path,
+    pub(crate) networks: &'a Networks<'a>,
     pub(crate) interrupted: &'a AtomicBool,
 }
 
@@ -46,6 +49,8 @@ pub(crate) struct Server {
     child: Child,
     /// Where it can be reached, and what it said of itself.
     pub(crate) announced: Announced,
+    /// Where it runs, and nobody else but its generators where that is private.
+    pub(crate) network: Network,
     /// It and what it started.
     pub(crate) tree: ProcessTree,
     /// Holds the Unix socket; removed with it.
@@ -58,8 +63,9 @@ impl Launcher<'_> {
     /// # Errors
     /// [`LaunchError`]; nothing of the server is left then.
     pub(crate) fn launch(&self, target: &TargetRecord) -> Result<Server, LaunchError> {
-        let place = address::choose(self.setting.listen, target.command.is_some())?;
-        let (command, lines) = match (&target.model, &target.command) {
+        let network = self.networks.network()?;
+        let place = address::choose(self.setting.listen, target.command.is_some(), &network)?;
+        let (mut command, lines) = match (&target.model, &target.command) {
             (Some(model), _) => {
                 let lines = Lines::Wanted {
                     longest_bytes: 4_096,
@@ -72,12 +78,14 @@ impl Launcher<'_> {
             (None, Some(line)) => (command::users(line, &place.address)?, Lines::Unwanted),
             (None, None) => unreachable!("a target that already runs is not launched"),
         };
+        network.join(&mut command);
         let mut child = Child::spawn(command, &self.setting.server_cpus, lines)?;
         let tree = ProcessTree::of(child.pid()).map_err(LaunchError::Observe)?;
-        let announced = readiness::wait(&mut child, &tree, lines, &place.address, self)?;
+        let announced = readiness::wait(&mut child, &tree, lines, &place.address, &network, self)?;
         Ok(Server {
             child,
             announced,
+            network,
             tree,
             _folder: place.folder,
         })

@@ -14,6 +14,7 @@ mod launcher;
 mod lifetime;
 mod limit;
 pub mod machine;
+pub mod network;
 mod observer;
 mod order;
 mod output;

@@ -13,6 +13,7 @@ use throng_record::SideRecord;
 use throng_record::side::CounterDeltas;
 use throng_sys::clock::monotonic_ns;
 use throng_sys::kernel_counters::KernelCounters;
+use throng_sys::namespace::Network;
 use throng_sys::process_tree::ProcessTree;
 use throng_sys::steal::CpuTimes;
 
@@ -26,6 +27,7 @@ use side::Side;
 pub(crate) struct Observer {
     pub(crate) server: Option<Side>,
     pub(crate) generator: Option<Side>,
+    network: Network,
     counters_before: Option<KernelCounters>,
     window: [Option<CpuTimes>; 2],
 }
@@ -40,12 +42,13 @@ pub(crate) struct Observations {
 }
 
 impl Observer {
-    /// Starts with the server, before the generator is there. `None`: its processes are not visible from here.
-    pub(crate) fn new(server: Option<Observed>) -> Self {
+    /// Starts with the server and the network of both sides, before the generator is there. `None`: its processes are not visible from here.
+    pub(crate) fn new(server: Option<Observed>, network: Network) -> Self {
         Self {
             server: server.map(|server| Side::new(server.tree, server.cpus)),
             generator: None,
-            counters_before: KernelCounters::read().ok(),
+            counters_before: network.counters().ok(),
+            network,
             window: [None, None],
         }
     }
@@ -87,7 +90,7 @@ impl Observer {
     /// The record of what was seen.
     pub(crate) fn finish(self, connected: u32, replies: u64) -> Observations {
         let counters = self.counters_before.and_then(|before| {
-            let now = KernelCounters::read().ok()?;
+            let now = self.network.counters().ok()?;
             Some(now.delta_since(&before).values)
         });
         let stolen = stolen(&self.window, self.server.as_ref(), self.generator.as_ref());

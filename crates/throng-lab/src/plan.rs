@@ -10,6 +10,7 @@ mod environment;
 mod error;
 mod escape;
 mod file;
+mod kernel;
 mod overlay;
 mod resolve;
 mod sweep;
@@ -19,7 +20,8 @@ pub use draft::PlanDraft;
 pub use environment::Environment;
 pub use error::PlanError;
 pub use file::PlanFileError;
-pub use resolve::{Resolved, resolve};
+pub use kernel::{KernelDraft, KernelSetting};
+pub use resolve::{KernelNameError, Resolved, resolve};
 pub use sweep::{Sweep, Swept};
 
 use std::time::Duration;
@@ -37,6 +39,14 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
         models: ["thread-per-connection", "poll", "epoll-edge", "io-uring"]
             .map(str::to_owned)
             .to_vec(),
+        kernel_settings: [
+            "net.core.somaxconn",
+            "net.core.both",
+            "net.ipv4.both",
+            "net.ipv4.ip_local_port_range",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     }
 }
 

@@ -11,6 +11,7 @@ use throng_sys::limits;
 
 use crate::event::Event;
 use crate::lifetime::Launch;
+use crate::network::{NetworkError, Networks};
 use crate::order::{Cell, order, trials};
 use crate::store::{Store, StoreError};
 use crate::trial::{Bench, Made, Servers};
@@ -38,12 +39,15 @@ pub struct Finished {
     pub path: PathBuf,
 }
 
-/// A run that could not be kept. That a target fails is no error of the run: it stands in its trials' outcomes.
+/// A run that could not begin, or not be kept. That a target fails is no error of the run: it stands in its trials' outcomes.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The record could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The network that the plan asks for cannot be had.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
 }
 
 /// Carries a plan out, and tells what happens. Must be called from a thread that lives until it returns, as children are bound to the
@@ -58,6 +62,7 @@ pub fn run(
 ) -> Result<Finished, RunError> {
     // What is refused here shows up as descriptors that run out, and is explained there.
     let _ = limits::raise_open_files();
+    let networks = Networks::prepare(plan, setup.throng_program, setup.interrupted)?;
     let started_at_ns = monotonic_ns();
     let now = jiff::Timestamp::now();
     let store = Store::create(
@@ -72,6 +77,7 @@ pub fn run(
         duration_ns: 0,
         plan: plan.clone(),
         machine: machine::describe(),
+        network: networks.record.clone(),
         trials_planned: trials(plan),
         trials: vec![],
         interrupted: false,
@@ -82,12 +88,14 @@ pub fn run(
         plan,
         trials: record.trials_planned,
         estimate: estimate(plan),
+        network: &record.network,
         path: &path,
     });
     let mut conductor = Conductor {
         bench: Bench {
             plan,
             throng_program: setup.throng_program,
+            networks: &networks,
             interrupted: setup.interrupted,
             started_at_ns,
         },

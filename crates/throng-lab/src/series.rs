@@ -7,9 +7,9 @@ use std::net::SocketAddr;
 
 use throng_record::SeriesSample;
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
+use throng_sys::namespace::Network;
 use throng_sys::process;
 use throng_sys::process_tree::TreeSample;
-use throng_sys::sock_diag::SocketDiagnostics;
 use throng_sys::steal::CpuTimes;
 
 use crate::observer::Observer;
@@ -22,7 +22,8 @@ pub(crate) struct Series {
     pub(crate) samples: Vec<SeriesSample>,
     started_at_ns: u64,
     due_at_ns: u64,
-    listener: Option<(SocketDiagnostics, SocketAddr)>,
+    network: Network,
+    listener: Option<SocketAddr>,
     generator_pid: u32,
     server_before: Option<TreeSample>,
     generator_cpu_before_ns: Option<u64>,
@@ -30,9 +31,10 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// A series from now on. `listener`: where the server's accept queue can be seen.
+    /// A series from now on. `listener`: where in `network` the server's accept queue can be seen.
     pub(crate) fn new(
         started_at_ns: u64,
+        network: Network,
         listener: Option<SocketAddr>,
         generator_pid: u32,
     ) -> Self {
@@ -40,7 +42,8 @@ impl Series {
             samples: Vec::new(),
             started_at_ns,
             due_at_ns: monotonic_ns(),
-            listener: listener.and_then(|address| Some((SocketDiagnostics::open().ok()?, address))),
+            network,
+            listener,
             generator_pid,
             server_before: None,
             generator_cpu_before_ns: None,
@@ -87,8 +90,7 @@ impl Series {
     }
 
     fn accept_queue(&self) -> Option<u32> {
-        let (diagnostics, address) = self.listener.as_ref()?;
-        let listener = diagnostics.find_listener(*address).ok()??;
+        let listener = self.network.find_listener(self.listener?).ok()??;
         Some(listener.accept_queue)
     }
 }

@@ -101,6 +101,7 @@ mod tests {
             duration_ns,
             plan: resolve(draft, &test_environment(1)).expect("resolves").plan,
             machine: Machine::default(),
+            network: throng_record::NetworkRecord::default(),
             trials_planned: 6,
             trials: vec![],
             interrupted: false,

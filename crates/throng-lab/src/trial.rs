@@ -14,11 +14,13 @@ use throng_record::{Limit, Outcome, Plan, Setting, TargetRecord, Trial, Verdict}
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
+use throng_sys::namespace::Network;
 
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::job;
 use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
+use crate::network::{self, Networks};
 use crate::observer::{Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
@@ -31,6 +33,7 @@ pub(crate) use servers::Servers;
 pub(crate) struct Bench<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) throng_program: &'a Path,
+    pub(crate) networks: &'a Networks<'a>,
     pub(crate) interrupted: &'a AtomicBool,
     /// Start of the run.
     pub(crate) started_at_ns: u64,
@@ -100,16 +103,21 @@ impl Bench<'_> {
         trial.server_ordinal = life.as_ref().map(|life| life.ordinal);
         trial.workers = announced.workers;
         trial.job.exchange.serves_at_once = announced.serves_at_once;
-        let mut observer = Observer::new(observed);
+        let network = life
+            .as_ref()
+            .map_or_else(Network::own, |life| life.server.network.clone());
+        trial.network = network::kind(&network);
+        let mut observer = Observer::new(observed, network.clone());
         let listener = match (&address, &observer.server) {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
         };
-        let ended = match Generator::start(self.throng_program, &trial.job, &setting.generator_cpus)
-        {
+        let program = self.throng_program;
+        let cpus = &setting.generator_cpus;
+        let ended = match Generator::start(program, &trial.job, cpus, &network) {
             Ok(generator) => {
-                observer.generator_started(generator.tree, cpus_or_any(&setting.generator_cpus));
-                let series = Series::new(started_at_ns, listener, generator.pid());
+                observer.generator_started(generator.tree, cpus_or_any(cpus));
+                let series = Series::new(started_at_ns, network, listener, generator.pid());
                 load::follow(
                     self,
                     setting,
@@ -160,6 +168,7 @@ impl Bench<'_> {
         let launcher = Launcher {
             setting,
             throng_program: self.throng_program,
+            networks: self.networks,
             interrupted: self.interrupted,
         };
         let life = servers.living_or_launched(&launcher, target)?;
@@ -182,6 +191,7 @@ impl Bench<'_> {
             server_ordinal: None,
             outcome: Outcome::Interrupted,
             workers: None,
+            network: throng_record::Network::default(),
             job: job(self.plan, cell, address),
             connect: None,
             exchange: None,

@@ -1,9 +1,11 @@
 //! A plan with nothing left open: what a plan file and the flags together resolved to.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Setting, TargetRecord};
+use crate::{Network, Setting, TargetRecord};
 
 /// Which question a plan asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +46,12 @@ pub struct Plan {
     pub seed: u64,
     /// How long a launched server lives.
     pub server: ServerLifetime,
+    /// The network asked for launched servers and the generator; `run.network` says what was used.
+    #[serde(default)]
+    pub net: Network,
+    /// Settings of the private network, by dotted name.
+    #[serde(default)]
+    pub kernel: BTreeMap<String, String>,
     /// Keys of the plan that have several values, the one that varies slowest first.
     pub swept: Vec<String>,
     /// Every combination of those values, in the order of the report; each is measured on each target.

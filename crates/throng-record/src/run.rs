@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, Plan, Trial};
+use crate::{Machine, NetworkRecord, Plan, Trial};
 
 /// The whole of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +20,9 @@ pub struct RunRecord {
     pub plan: Plan,
     /// The machine.
     pub machine: Machine,
+    /// The network of launched targets. Runs made before there was a choice were in the host's.
+    #[serde(default)]
+    pub network: NetworkRecord,
     /// Trials planned; fewer were made where the run was cut short.
     pub trials_planned: u32,
     /// The trials, in the order in which they were made.

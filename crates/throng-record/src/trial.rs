@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::side::CounterDeltas;
 use crate::{
-    Check, ClosePhase, ConnectPhase, ExchangePhase, Limit, LoadJob, SeriesSample, SideRecord,
-    Verdict,
+    Check, ClosePhase, ConnectPhase, ExchangePhase, Limit, LoadJob, Network, SeriesSample,
+    SideRecord, Verdict,
 };
 
 /// How a trial ended.
@@ -46,6 +46,9 @@ pub struct Trial {
     pub outcome: Outcome,
     /// Threads, loops or processes that serve, as the launched server announced; absent where it did not.
     pub workers: Option<u32>,
+    /// Whose network the trial was in; so are the kernel counters.
+    #[serde(default)]
+    pub network: Network,
     /// The fleet and the exchange, fully resolved.
     pub job: LoadJob,
     /// Opening the connections.

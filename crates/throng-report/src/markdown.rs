@@ -12,7 +12,7 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
     let mut text = format!("# {}\n\n", escaped(&context::title(summary)));
     text += &bullets(&[
         context::measurement(summary.plan).join(" · "),
-        context::arrangement(summary.plan).join(" · "),
+        context::arrangement(summary).join(" · "),
         context::machine(summary).join(" · "),
         context::run(summary).join(" · "),
     ]);

@@ -13,7 +13,9 @@
 //! in the plan's order.
 
 use serde::Serialize;
-use throng_record::{CheckKind, Limit, Machine, Pacing, Plan, RunRecord, SweptValue};
+use throng_record::{
+    CheckKind, Limit, Machine, NetworkRecord, Pacing, Plan, RunRecord, SweptValue,
+};
 
 use crate::checks::{self, Remark};
 use crate::median::Estimate;
@@ -43,6 +45,8 @@ pub struct Summary<'a> {
     pub remarks: Vec<Remark>,
     /// The resolved plan.
     pub plan: &'a Plan,
+    /// The network of launched targets.
+    pub network: &'a NetworkRecord,
     /// The machine.
     pub machine: &'a Machine,
 }
@@ -188,6 +192,7 @@ impl<'a> Summary<'a> {
             remarks: checks::remarks(record),
             groups,
             plan,
+            network: &record.network,
             machine: &record.machine,
         }
     }

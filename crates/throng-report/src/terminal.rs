@@ -73,7 +73,7 @@ impl Page<'_> {
         let mut text = self.wrapped(&context::title(summary), "", Style::new().bold());
         for phrases in [
             context::measurement(summary.plan),
-            context::arrangement(summary.plan),
+            context::arrangement(summary),
             context::machine(summary),
             context::run(summary),
         ] {

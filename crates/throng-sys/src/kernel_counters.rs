@@ -6,9 +6,10 @@
 //! out: those of TCP cover both families.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 
-use crate::kernel_file::{self, unexpected_content};
+use crate::kernel_file::{self, unexpected_content, with_context};
 
 /// All counters at one moment, or their changes between two.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,6 +35,19 @@ impl KernelCounters {
     /// As [`KernelCounters::read`]; `NotFound` if there is no such process.
     pub fn read_of(pid: u32) -> io::Result<Self> {
         Self::read_directory(&format!("/proc/{pid}/net"))
+    }
+
+    /// The counters of the network namespace in which these two files of `/proc/net` were opened.
+    pub(crate) fn read_files(snmp: &File, netstat: &File) -> io::Result<Self> {
+        let mut counters = Self::default();
+        for (name, file) in [("snmp", snmp), ("netstat", netstat)] {
+            let text = kernel_file::read_again(file)
+                .map_err(|error| with_context(&error, format_args!("cannot read {name}")))?;
+            counters
+                .add(String::from_utf8_lossy(&text).trim_end())
+                .map_err(|what| unexpected_content(name, what))?;
+        }
+        Ok(counters)
     }
 
     fn read_directory(directory: &str) -> io::Result<Self> {

@@ -4,7 +4,9 @@
 //! that this kernel lacks from one that may not be read.
 
 use std::fmt::Display;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// Reads the whole file, without the white space at its end.
@@ -16,6 +18,20 @@ pub(crate) fn read(path: impl AsRef<Path>) -> io::Result<String> {
             &error,
             format_args!("cannot read {}", path.display()),
         )),
+    }
+}
+
+/// Reads the whole of an open file from its beginning. One of `/proc` is made anew by the kernel.
+pub(crate) fn read_again(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut piece = [0; 16 << 10];
+    loop {
+        match file.read_at(&mut piece, bytes.len() as u64) {
+            Ok(0) => return Ok(bytes),
+            Ok(length) => bytes.extend_from_slice(&piece[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -22,6 +22,7 @@ pub mod kernel_counters;
 mod kernel_file;
 pub mod limits;
 pub mod machine;
+pub mod namespace;
 pub mod poll;
 pub mod process;
 pub mod process_tree;

@@ -10,6 +10,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::os::fd::{FromRawFd as _, IntoRawFd as _, OwnedFd};
 
 use netlink_packet_core::{
     NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
@@ -28,6 +29,7 @@ mod owner;
 mod unix;
 
 pub use owner::owner_of;
+pub(crate) use unix::find_unix_listener_in;
 pub use unix::{UnixListener, find_unix_listener};
 
 /// One listening TCP socket.
@@ -63,8 +65,25 @@ pub fn listeners() -> io::Result<Vec<Listener>> {
 }
 
 /// A netlink socket to the socket diagnostics of the network namespace in which it was opened.
+#[derive(Debug)]
 pub struct SocketDiagnostics {
     socket: Socket,
+}
+
+impl From<OwnedFd> for SocketDiagnostics {
+    /// A socket that was opened as [`SocketDiagnostics::open`] does, in whichever namespace.
+    fn from(descriptor: OwnedFd) -> Self {
+        // SAFETY: the descriptor is owned, and given up to the socket.
+        let socket = unsafe { Socket::from_raw_fd(descriptor.into_raw_fd()) };
+        Self { socket }
+    }
+}
+
+impl From<SocketDiagnostics> for OwnedFd {
+    fn from(diagnostics: SocketDiagnostics) -> Self {
+        // SAFETY: the socket gives its descriptor up to us.
+        unsafe { OwnedFd::from_raw_fd(diagnostics.socket.into_raw_fd()) }
+    }
 }
 
 impl SocketDiagnostics {

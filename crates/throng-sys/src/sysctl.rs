@@ -2,12 +2,15 @@
 //!
 //! Read from `/proc/sys`. Network settings are those of the calling thread's network namespace. As in
 //! `sysctl(8)`, a `/` stands for a dot inside a component, which names of network interfaces may have
-//! (`net.ipv4.conf.eth0/100.forwarding`). Writing is left out on purpose: throng never changes a machine.
+//! (`net.ipv4.conf.eth0/100.forwarding`). Writing is for a new network namespace only, see
+//! [`crate::namespace::Entered::set`]: throng never changes a machine.
 
 use std::io;
 use std::str::FromStr;
 
 use crate::kernel_file;
+
+pub mod network;
 
 /// The setting's value as the kernel prints it, without the final newline. Several values stay separated by
 /// tabs.

@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{completions, doctor, echo, generate, load, man, report, run, serve, servers};
+use crate::command::{
+    completions, doctor, echo, generate, load, man, namespace, report, run, serve, servers,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -54,6 +56,7 @@ pub(crate) enum Command {
     Completions(completions::Arguments),
     Man(man::Arguments),
     Load(load::Arguments),
+    Namespace(namespace::Arguments),
     Generate(generate::Arguments),
 }
 
@@ -69,6 +72,7 @@ impl Command {
             Self::Completions(arguments) => completions::run(arguments),
             Self::Man(arguments) => man::run(arguments),
             Self::Load(arguments) => load::run(arguments),
+            Self::Namespace(arguments) => namespace::run(arguments),
             Self::Generate(arguments) => generate::run(arguments),
         }
     }

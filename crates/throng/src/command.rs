@@ -6,6 +6,7 @@ pub(crate) mod echo;
 pub(crate) mod generate;
 pub(crate) mod load;
 pub(crate) mod man;
+pub(crate) mod namespace;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;

@@ -111,7 +111,11 @@ fn conclude(finished: &Finished, run: &RunFlags) -> Result<Exit, Failure> {
 }
 
 fn run_failure(error: RunError) -> Failure {
-    Failure::failed(error).with_hint_parted()
+    match error {
+        RunError::Network(error) => Failure::usage(error),
+        error @ RunError::Store(_) => Failure::failed(error),
+    }
+    .with_hint_parted()
 }
 
 fn plan_failure(error: PlanError) -> Failure {

@@ -8,9 +8,9 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use throng_lab::plan::value::{self, Addresses, BackendChoice, CpuChoice};
-use throng_lab::plan::{PlanDraft, Sweep};
+use throng_lab::plan::{KernelDraft, KernelSetting, PlanDraft, Sweep};
 use throng_record::plan::{ListenFamily, ServerLifetime};
-use throng_record::{Amount, Arrivals};
+use throng_record::{Amount, Arrivals, Network};
 
 /// What is measured, and how. Everything left out is the plan's, or the default.
 #[derive(Clone, Debug, Default, Args)]
@@ -159,6 +159,12 @@ pub(crate) struct LoadFlags {
     /// Address family on which they listen [default: ipv4]
     #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), help_heading = "Launched servers")]
     family: Option<Vec<ListenFamily>>,
+    /// Their network and the generator's: a private one with its own settings and counters, or the host's [default: private]
+    #[arg(long, value_parser = words::<Network>(&["private", "host"]), help_heading = "Launched servers")]
+    net: Option<Network>,
+    /// Kernel setting of the private network, such as somaxconn=4096; the host's is left as it is. Repeatable
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Launched servers")]
+    kernel: Vec<KernelSetting>,
     /// How long one may take to listen [default: 10s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Launched servers")]
     ready_timeout: Option<Vec<Duration>>,
@@ -209,6 +215,8 @@ impl LoadFlags {
             backlog: list(flags.backlog),
             workers: list(flags.workers),
             family: list(flags.family),
+            net: flags.net,
+            kernel: (!flags.kernel.is_empty()).then_some(KernelDraft(flags.kernel)),
             connect_timeout: list(flags.connect_timeout),
             timeout: list(flags.timeout),
             ready_timeout: list(flags.ready_timeout),
@@ -229,6 +237,9 @@ mod tests {
         }
         for word in ["constant", "exponential"] {
             assert!(value::word::<Arrivals>(word).is_ok(), "{word}");
+        }
+        for word in ["private", "host"] {
+            assert!(value::word::<Network>(word).is_ok(), "{word}");
         }
         for word in ["spread", "kernel"] {
             assert!(value::word::<Addresses>(word).is_ok(), "{word}");

@@ -8,6 +8,8 @@ use throng_lab::{Event, TrialPhase};
 use throng_report::format::{count, plural};
 use throng_report::setting::heading;
 
+use crate::failure::note;
+
 /// The progress of one run.
 pub(crate) struct Progress {
     /// Hidden by itself where standard error is no terminal.
@@ -30,8 +32,18 @@ impl Progress {
     pub(crate) fn tell(&mut self, event: Event<'_>) {
         match event {
             Event::Started {
-                trials, estimate, ..
-            } => self.start(trials, estimate),
+                trials,
+                estimate,
+                network,
+                ..
+            } => {
+                if let Some(reason) = &network.fallback {
+                    note(format_args!(
+                        "the host's network is used, there is no private one here: {reason}. throng doctor says what would allow it"
+                    ));
+                }
+                self.start(trials, estimate);
+            }
             Event::TrialStarted {
                 target, setting, ..
             } => {

@@ -59,6 +59,30 @@ fn plans() {
 }
 
 #[test]
+fn kernel_settings() {
+    let running = "tcp://127.0.0.1:9";
+    insta::assert_snapshot!(transcript(&[
+        &["echo", "poll", "--kernel", "somaxcon=1"],
+        &["echo", "poll", "--kernel", "net.core.somaxcon=1"],
+        &["echo", "poll", "--kernel", "kernel.pid_max=1000"],
+        &["echo", "poll", "--kernel", "net.ipv4.conf.eth0.rp_filter=1"],
+        &["echo", "poll", "--kernel", "somaxconn"],
+        &["echo", "poll", "--kernel", "somaxconn="],
+        &[
+            "echo",
+            "poll",
+            "--kernel",
+            "somaxconn=1",
+            "--kernel",
+            "net.core.somaxconn=2"
+        ],
+        &["echo", "poll", "--net", "host", "--kernel", "somaxconn=1"],
+        &["echo", running, "--kernel", "somaxconn=1"],
+        &["echo", "poll", "--net", "mine"],
+    ]));
+}
+
+#[test]
 fn values() {
     insta::assert_snapshot!(
         transcript(&[

@@ -10,6 +10,10 @@ use throng_record::{Outcome as TrialOutcome, RunRecord, Verdict};
 
 /// Measures a command, and a built-in server beside it, twice each.
 fn measure(bench: &Bench, command: &str) -> (Outcome, RunRecord) {
+    measure_in(bench, "private", command)
+}
+
+fn measure_in(bench: &Bench, net: &str, command: &str) -> (Outcome, RunRecord) {
     let outcome = bench.throng(&[
         "echo",
         "poll",
@@ -27,6 +31,8 @@ fn measure(bench: &Bench, command: &str) -> (Outcome, RunRecord) {
         "1s",
         "--timeout",
         "1s",
+        "--net",
+        net,
     ]);
     assert!(outcome.took < Duration::from_secs(30), "{:?}", outcome.took);
     (outcome, bench.record())
@@ -34,8 +40,12 @@ fn measure(bench: &Bench, command: &str) -> (Outcome, RunRecord) {
 
 /// It could not be launched: said once, with these words, and the other target was measured all the same.
 fn assert_not_launched(command: &str, words: &[&str]) {
+    assert_not_launched_in("private", command, words);
+}
+
+fn assert_not_launched_in(net: &str, command: &str, words: &[&str]) {
     let bench = Bench::new();
-    let (outcome, record) = measure(&bench, command);
+    let (outcome, record) = measure_in(&bench, net, command);
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     let errors = outcome
         .stderr
@@ -107,7 +117,8 @@ fn not_executable() {
 fn a_port_that_is_taken() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("bound");
-    assert_not_launched(
+    assert_not_launched_in(
+        "host",
         &format!("sh -c 'exec {THRONG} serve poll --listen {address}' {{port}}"),
         &["ended at once", "already in use"],
     );

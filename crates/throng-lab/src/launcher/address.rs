@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
 use throng_record::plan::ListenFamily;
 use throng_sys::address::Address;
+use throng_sys::namespace::Network;
 
 use super::LaunchError;
 
@@ -13,10 +14,18 @@ pub(super) struct Place {
     pub(super) folder: Option<tempfile::TempDir>,
 }
 
+/// A port for a command in a private network, where all are free: above the privileged ones, below those that the kernel usually
+/// chooses for clients.
+const PRIVATE_PORT: u16 = 7000;
+
 /// Chooses one of the family. A built-in server asks the kernel for a port itself (`:0`) and tells; a command has to be
 /// told a number, so a port is chosen that is free at this moment. Between the choice and the server's own bind somebody
 /// else may take it, which the look-up of the listener's owner notices.
-pub(super) fn choose(family: ListenFamily, needs_port: bool) -> Result<Place, LaunchError> {
+pub(super) fn choose(
+    family: ListenFamily,
+    needs_port: bool,
+    network: &Network,
+) -> Result<Place, LaunchError> {
     let ip: IpAddr = match family {
         ListenFamily::Ipv4 => Ipv4Addr::LOCALHOST.into(),
         ListenFamily::Ipv6 => Ipv6Addr::LOCALHOST.into(),
@@ -32,7 +41,9 @@ pub(super) fn choose(family: ListenFamily, needs_port: bool) -> Result<Place, La
             });
         }
     };
-    let address = if needs_port {
+    let address = if needs_port && network.is_private() {
+        Address::Tcp((ip, PRIVATE_PORT).into())
+    } else if needs_port {
         let free = TcpListener::bind((ip, 0)).and_then(|listener| listener.local_addr());
         Address::Tcp(free.map_err(|source| LaunchError::NoPort { ip, source })?)
     } else {

@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use crate::child::SpawnError;
+use crate::network::MakeError;
 use crate::output::tail_in_words;
 
 /// A launch that failed. Nothing of the server is left.
@@ -49,6 +50,8 @@ pub(crate) enum LaunchError {
     Observe(io::Error),
     #[error("cannot look the server's listener up: {0}")]
     LookUp(io::Error),
+    #[error("cannot make a private network for the server: {0}; run again, or with --net host")]
+    Network(#[from] MakeError),
     #[error("interrupted while the server was starting")]
     Interrupted,
 }
@@ -56,6 +59,9 @@ pub(crate) enum LaunchError {
 impl LaunchError {
     /// Whether another attempt would fail in the same way.
     pub(crate) fn will_repeat_itself(&self) -> bool {
-        !matches!(self, Self::Interrupted | Self::AddressTaken { .. })
+        !matches!(
+            self,
+            Self::Interrupted | Self::AddressTaken { .. } | Self::Network(_)
+        )
     }
 }

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use throng_sys::address::Address;
+use throng_sys::namespace::Network;
 use throng_sys::process_tree::ProcessTree;
-use throng_sys::sock_diag::{self, SocketDiagnostics};
+use throng_sys::sock_diag;
 
 use super::{LaunchError, Launcher};
 use crate::child::Child;
@@ -41,6 +42,7 @@ pub(super) fn wait(
     tree: &ProcessTree,
     lines: Lines,
     asked: &Address,
+    network: &Network,
     launcher: &Launcher<'_>,
 ) -> Result<Announced, LaunchError> {
     let mut announced = Announced {
@@ -53,7 +55,7 @@ pub(super) fn wait(
     let mut seen = Seen::Nothing;
     loop {
         if lines == Lines::Unwanted {
-            seen = look_up(asked, tree)?;
+            seen = look_up(asked, tree, network)?;
             if seen == Seen::Ready {
                 return Ok(announced);
             }
@@ -68,7 +70,7 @@ pub(super) fn wait(
             return Err(LaunchError::Interrupted);
         }
         if Instant::now() >= deadline {
-            return Err(late(child, tree, asked, seen, timeout));
+            return Err(late(child, tree, asked, network, seen, timeout));
         }
     }
 }
@@ -95,12 +97,14 @@ fn hear(child: &Child, announced: &mut Announced) -> Result<bool, LaunchError> {
     Ok(false)
 }
 
-fn look_up(address: &Address, tree: &ProcessTree) -> Result<Seen, LaunchError> {
+fn look_up(address: &Address, tree: &ProcessTree, network: &Network) -> Result<Seen, LaunchError> {
     let inode = match address {
-        Address::Tcp(tcp) => sock_diag::find_listener(*tcp)
+        Address::Tcp(tcp) => network
+            .find_listener(*tcp)
             .map_err(LaunchError::LookUp)?
             .map(|listener| listener.inode),
-        Address::Unix(path) => sock_diag::find_unix_listener(path)
+        Address::Unix(path) => network
+            .find_unix_listener(path)
             .map_err(LaunchError::LookUp)?
             .map(|listener| listener.inode),
     };
@@ -133,6 +137,7 @@ fn late(
     child: &Child,
     tree: &ProcessTree,
     asked: &Address,
+    network: &Network,
     seen: Seen,
     timeout: Duration,
 ) -> LaunchError {
@@ -144,15 +149,15 @@ fn late(
     LaunchError::NeverReady {
         address,
         seconds: timeout.as_secs_f64(),
-        elsewhere: elsewhere(tree).unwrap_or_default(),
+        elsewhere: elsewhere(tree, network).unwrap_or_default(),
         tail,
     }
 }
 
 /// Where the server listens instead, for the message.
-fn elsewhere(tree: &ProcessTree) -> Option<String> {
+fn elsewhere(tree: &ProcessTree, network: &Network) -> Option<String> {
     let pids = tree.pids().ok()??;
-    let listeners = SocketDiagnostics::open().ok()?.listeners().ok()?;
+    let listeners = network.listeners().ok()?;
     let own: Vec<String> = listeners
         .iter()
         .filter(|listener| matches!(sock_diag::owner_of(listener.inode, &pids), Ok(Some(_))))

@@ -47,6 +47,7 @@ fn launch_in(setting: &Setting, command: &str) -> Result<Server, LaunchError> {
     let launcher = Launcher {
         setting,
         throng_program: Path::new("/nonexistent/throng"),
+        networks: &Networks::host(),
         interrupted: &interrupted,
     };
     launcher.launch(&target(command))
@@ -208,14 +209,22 @@ fn a_stranger_at_the_address_is_not_taken_for_the_server() {
     let launcher = Launcher {
         setting: &setting,
         throng_program: Path::new("/nonexistent/throng"),
+        networks: &Networks::host(),
         interrupted: &interrupted,
     };
     let command =
         command::users("sh -c 'sleep 0.3; echo address in use; exit 1'", &address).expect("words");
     let mut child = Child::spawn(command, &[], Lines::Unwanted).expect("a shell");
     let tree = ProcessTree::of(child.pid()).expect("it runs");
-    let error = readiness::wait(&mut child, &tree, Lines::Unwanted, &address, &launcher)
-        .expect_err("not its own");
+    let error = readiness::wait(
+        &mut child,
+        &tree,
+        Lines::Unwanted,
+        &address,
+        &Network::own(),
+        &launcher,
+    )
+    .expect_err("not its own");
     assert!(matches!(error, LaunchError::AddressTaken { .. }), "{error}");
     assert!(error.to_string().contains("address in use"), "{error}");
 }
@@ -227,6 +236,7 @@ fn an_interrupt_ends_the_wait() {
     let launcher = Launcher {
         setting: &setting,
         throng_program: Path::new("/nonexistent/throng"),
+        networks: &Networks::host(),
         interrupted: &interrupted,
     };
     let error = launcher

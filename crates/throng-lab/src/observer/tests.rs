@@ -19,10 +19,13 @@ fn busy_child() -> Child {
 fn a_busy_server_is_seen_to_be_busy() {
     let child = busy_child();
     let tree = ProcessTree::of(child.pid()).expect("it runs");
-    let mut observer = Observer::new(Some(Observed {
-        tree,
-        cpus: vec![0],
-    }));
+    let mut observer = Observer::new(
+        Some(Observed {
+            tree,
+            cpus: vec![0],
+        }),
+        Network::own(),
+    );
     observer.connected();
     observer.measuring();
     std::thread::sleep(std::time::Duration::from_millis(300));
@@ -49,10 +52,13 @@ fn a_busy_server_is_seen_to_be_busy() {
 fn a_server_that_vanishes_leaves_what_was_seen() {
     let child = busy_child();
     let tree = ProcessTree::of(child.pid()).expect("it runs");
-    let mut observer = Observer::new(Some(Observed {
-        tree,
-        cpus: vec![0],
-    }));
+    let mut observer = Observer::new(
+        Some(Observed {
+            tree,
+            cpus: vec![0],
+        }),
+        Network::own(),
+    );
     observer.measuring();
     drop(child);
     observer.measured();

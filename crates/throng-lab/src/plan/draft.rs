@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use throng_record::plan::{Experiment, ListenFamily, ServerLifetime};
-use throng_record::{Amount, Arrivals, SweptValue};
+use throng_record::{Amount, Arrivals, Network, SweptValue};
 
+use super::KernelDraft;
 use super::sweep::{Sweep, Swept};
 use super::value::{self, Addresses, BackendChoice, CpuChoice};
 use crate::target::TargetDraft;
@@ -92,6 +93,10 @@ keys! {
         /// Local addresses to connect from, all of them together; in a file one address or a list.
         #[serde(deserialize_with = "value::some_or_many")]
         source: Vec<IpAddr>,
+        /// The network of launched servers and the generator.
+        net: Network,
+        /// Settings of the private network.
+        kernel: KernelDraft,
         /// The same keys again, laid over the plan when it is shortened.
         quick: Box<PlanDraft>,
     }

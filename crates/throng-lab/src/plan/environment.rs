@@ -9,6 +9,8 @@ pub struct Environment {
     pub io_uring_obstacle: Option<String>,
     /// The built-in models, by name.
     pub models: Vec<String>,
+    /// The network settings of this kernel, by dotted name.
+    pub kernel_settings: Vec<String>,
 }
 
 impl Environment {
@@ -19,6 +21,7 @@ impl Environment {
             cpus_allowed: throng_sys::affinity::allowed_cpus(),
             io_uring_obstacle: crate::machine::io_uring_obstacle(),
             models: models.iter().map(|&model| model.to_owned()).collect(),
+            kernel_settings: throng_sys::sysctl::network::names(),
         }
     }
 }

@@ -135,6 +135,8 @@ pub enum PlanError {
         "the io-uring back end cannot be used here: {0}; write backend = \"epoll\" or \"auto\""
     )]
     IoUring(String),
+    #[error(transparent)]
+    Kernel(#[from] super::KernelNameError),
     #[error(
         "`[quick]` holds a `[quick]` of its own, and a plan is shortened only once; take the inner table out"
     )]

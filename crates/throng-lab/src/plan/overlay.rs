@@ -13,7 +13,17 @@ impl PlanDraft {
     #[must_use]
     pub fn overlay(mut self, over: Self) -> Self {
         self.forget_what_is_answered_by(&over);
+        // Settings have names of their own: those that are not mentioned above stay.
+        let kernel = self.kernel.take();
+        let over_kernel = over.kernel.clone();
         self.take(over);
+        self.kernel = match (kernel, over_kernel) {
+            (Some(mut below), Some(above)) => {
+                below.overlay(above);
+                Some(below)
+            }
+            (below, above) => above.or(below),
+        };
         self
     }
 

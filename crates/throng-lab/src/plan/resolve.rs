@@ -6,6 +6,7 @@
 
 mod exchange;
 mod fleet;
+mod network;
 mod quick;
 mod setting;
 mod targets;
@@ -14,6 +15,8 @@ use throng_record::plan::{Experiment, ServerLifetime};
 use throng_record::{Plan, TargetRecord};
 
 use super::draft::Point;
+pub use network::KernelNameError;
+
 use super::{Environment, PlanDraft, PlanError};
 use crate::suggest::or_list;
 
@@ -52,6 +55,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         .into_iter()
         .map(|point| setting::resolve(&draft, point, &targets, environment, &mut notes))
         .collect::<Result<_, _>>()?;
+    let (net, kernel) = network::network(&draft, environment, &targets)?;
     let mut plan = Plan {
         name: name(&draft)?,
         title: draft
@@ -71,6 +75,8 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         quick: draft.is_shortened,
         seed: draft.seed.unwrap_or(1),
         server: draft.server.unwrap_or(ServerLifetime::PerTrial),
+        net,
+        kernel,
         swept: draft.swept().into_iter().map(|(key, _)| key).collect(),
         settings,
     };

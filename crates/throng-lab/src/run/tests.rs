@@ -57,6 +57,10 @@ impl Fake {
 
     fn run(&self, plan: &str, on_event: &mut dyn FnMut(Event<'_>)) -> Finished {
         let draft = PlanDraft::parse(plan, "test").expect(plan);
+        let draft = PlanDraft {
+            net: Some(throng_record::Network::Host),
+            ..draft
+        };
         let plan = resolve(draft, &test_environment(1)).expect(plan).plan;
         let setup = Setup {
             throng_program: &self.folder.path().join("throng"),

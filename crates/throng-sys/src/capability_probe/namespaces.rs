@@ -8,6 +8,7 @@ use std::io;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::{APPARMOR_RESTRICTION, Availability, Obstacle};
+use crate::namespace::raw;
 use crate::sysctl;
 
 /// Whether a network namespace can be made and set up as this user is: root's way.
@@ -61,25 +62,19 @@ fn exit_status_of_child(flags: libc::c_int) -> io::Result<i32> {
 
 /// The child's part: 0, [`LOOPBACK_REFUSED`] or the error number of `unshare`. Async-signal-safe.
 fn enter(flags: libc::c_int) -> i32 {
-    // SAFETY: unshare takes flags only, and affects this child alone.
-    if unsafe { libc::unshare(flags) } != 0 {
-        // SAFETY: errno's place is this thread's own and always valid.
-        return unsafe { *libc::__errno_location() };
+    match raw::unshare(flags) {
+        Ok(()) if raw::bring_loopback_up().is_ok() => 0,
+        Ok(()) => LOOPBACK_REFUSED,
+        Err(error) => error.raw_os_error().unwrap_or(libc::EINVAL),
     }
-    // SAFETY: socket takes integers only.
-    let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
-    if socket < 0 {
-        return LOOPBACK_REFUSED;
+}
+
+impl Obstacle {
+    /// Why a network namespace was refused, with a user namespace or without.
+    pub(crate) fn of_namespaces(error: &io::Error, with_user: bool) -> Self {
+        let user = if with_user { libc::CLONE_NEWUSER } else { 0 };
+        obstacle(error, libc::CLONE_NEWNET | user)
     }
-    // SAFETY: all zeros are a valid ifreq: it is made of integers and characters.
-    let mut interface: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (place, letter) in interface.ifr_name.iter_mut().zip(*b"lo") {
-        *place = letter as libc::c_char;
-    }
-    interface.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
-    // SAFETY: SIOCSIFFLAGS reads one ifreq, which lives until the call returns.
-    let answer = unsafe { libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw mut interface) };
-    if answer == 0 { 0 } else { LOOPBACK_REFUSED }
 }
 
 fn obstacle(error: &io::Error, flags: libc::c_int) -> Obstacle {

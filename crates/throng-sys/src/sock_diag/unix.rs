@@ -4,11 +4,12 @@
 //! of the accept queue, is not needed for readiness.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::kernel_file::with_context;
+use crate::kernel_file::{self, with_context};
 
 /// One listening Unix socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +28,16 @@ pub struct UnixListener {
 /// # Errors
 /// What reading `/proc/net/unix` says.
 pub fn find_unix_listener(path: &Path) -> io::Result<Option<UnixListener>> {
-    let file = "/proc/thread-self/net/unix";
-    let table = std::fs::read(file)
-        .map_err(|error| with_context(&error, format_args!("cannot read {file}")))?;
+    let path_of_table = "/proc/thread-self/net/unix";
+    let table = File::open(path_of_table)
+        .map_err(|error| with_context(&error, format_args!("cannot read {path_of_table}")))?;
+    find_unix_listener_in(&table, path)
+}
+
+/// The same in the namespace in which `table`, a `/proc/net/unix`, was opened.
+pub(crate) fn find_unix_listener_in(table: &File, path: &Path) -> io::Result<Option<UnixListener>> {
+    let table = kernel_file::read_again(table)
+        .map_err(|error| with_context(&error, "cannot read /proc/net/unix"))?;
     let mut listeners = table.split(|&byte| byte == b'\n').filter_map(parse_line);
     Ok(listeners.rfind(|listener| listener.path == path))
 }

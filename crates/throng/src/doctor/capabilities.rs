@@ -27,8 +27,8 @@ fn namespaces() -> Line {
     refused_or(
         "network namespaces",
         availability,
-        "a run could have a network of its own; for now it is in the host's, whose counters include other programs' traffic",
-        "a run cannot have a network of its own; it is in the host's, whose counters include other programs' traffic",
+        "launched servers and the generator have a network of their own: counters are theirs alone, and [kernel] sets its settings",
+        "launched servers are in the host's network: its counters include other programs' traffic, and there is no [kernel]",
     )
 }
 

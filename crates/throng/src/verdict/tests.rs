@@ -1,7 +1,7 @@
 use throng_lab::plan::{Environment, PlanDraft, resolve};
 use throng_record::{
-    Backend, Check, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, SCHEMA_VERSION, Setting,
-    SourceAddresses,
+    Backend, Check, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, Network, NetworkRecord,
+    SCHEMA_VERSION, Setting, SourceAddresses,
 };
 
 use super::*;
@@ -13,6 +13,7 @@ fn record(trials: &[&[CheckKind]]) -> RunRecord {
         cpus_allowed: vec![0],
         io_uring_obstacle: None,
         models: vec!["poll".to_owned()],
+        kernel_settings: vec![],
     };
     let plan = resolve(draft, &environment).expect("resolves").plan;
     RunRecord {
@@ -21,6 +22,7 @@ fn record(trials: &[&[CheckKind]]) -> RunRecord {
         started_at: String::new(),
         duration_ns: 0,
         machine: Machine::default(),
+        network: NetworkRecord::default(),
         trials_planned: trials.len() as u32,
         trials: trials.iter().map(|failed| trial(&plan, failed)).collect(),
         plan,
@@ -49,6 +51,7 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         server_ordinal: None,
         outcome: Outcome::Completed,
         workers: None,
+        network: Network::Host,
         job: job(&plan.settings[0]),
         connect: None,
         exchange: None,

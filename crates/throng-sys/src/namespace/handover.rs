@@ -1,0 +1,162 @@
+//! Handing a namespace over: its descriptors as ancillary data of one message on a Unix socket (`SCM_RIGHTS`, `unix(7)`).
+
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+
+use super::network::Private;
+use super::{Entered, Network};
+use crate::kernel_file::with_context;
+use crate::sock_diag::SocketDiagnostics;
+
+/// What is opened inside, in the order of the message, besides the netlink socket that comes after it and the user namespace
+/// that may come last.
+const FILES: [&str; 4] = ["ns/net", "net/snmp", "net/netstat", "net/unix"];
+/// With a user namespace.
+const DESCRIPTORS_MAX: usize = FILES.len() + 2;
+
+impl Entered {
+    /// Opens what is needed to use this namespace from outside, and sends it through a Unix stream socket: one byte, and
+    /// the descriptors with it. The process may then end.
+    ///
+    /// # Errors
+    /// What opening or sending answers.
+    pub fn hand_over(&self, socket: impl AsFd) -> io::Result<()> {
+        let open = |file: &str| -> io::Result<OwnedFd> {
+            let path = format!("/proc/thread-self/{file}");
+            let file = File::open(&path)
+                .map_err(|error| with_context(&error, format_args!("cannot open {path}")))?;
+            Ok(file.into())
+        };
+        let mut descriptors = FILES
+            .into_iter()
+            .map(open)
+            .collect::<io::Result<Vec<OwnedFd>>>()?;
+        descriptors.push(SocketDiagnostics::open()?.into());
+        if self.in_user_namespace {
+            descriptors.push(open("ns/user")?);
+        }
+        let borrowed: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        ancillary.push(SendAncillaryMessage::ScmRights(&borrowed));
+        rustix::net::sendmsg(
+            socket,
+            &[IoSlice::new(b"n")],
+            &mut ancillary,
+            SendFlags::NOSIGNAL,
+        )
+        .map_err(|error| with_context(&error.into(), "cannot hand the namespace over"))?;
+        Ok(())
+    }
+}
+
+impl Network {
+    /// Takes what [`Entered::hand_over`] has sent; it must have been sent already.
+    ///
+    /// # Errors
+    /// What receiving answers; `InvalidData` if the descriptors are not there.
+    pub fn receive(socket: impl AsFd) -> io::Result<Self> {
+        let mut byte = [0];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        rustix::net::recvmsg(
+            socket,
+            &mut [IoSliceMut::new(&mut byte)],
+            &mut ancillary,
+            RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT,
+        )
+        .map_err(|error| with_context(&error.into(), "cannot take the namespace over"))?;
+        let mut descriptors = ancillary
+            .drain()
+            .filter_map(|message| match message {
+                RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
+                _ => None,
+            })
+            .flatten();
+        let mut next = || {
+            descriptors.next().ok_or_else(|| {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "cannot take the namespace over: descriptors are missing (is the limit on open files reached?)",
+                )
+            })
+        };
+        let private = Private {
+            net: next()?,
+            snmp: next()?.into(),
+            netstat: next()?.into(),
+            unix: next()?.into(),
+            diagnostics: next()?.into(),
+            user: next().ok(),
+        };
+        Ok(Self {
+            private: Some(Arc::new(private)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::net::UnixStream;
+    use std::process::Command;
+
+    use super::*;
+
+    /// A network made on a thread that ends, or why there is none. (Only a user namespace needs a process of one thread.)
+    fn made() -> Result<Network, String> {
+        let (inside, outside) = UnixStream::pair().unwrap();
+        std::thread::spawn(move || {
+            let entered = Entered::enter().map_err(|obstacle| obstacle.to_string())?;
+            entered
+                .bring_loopback_up()
+                .map_err(|obstacle| obstacle.to_string())?;
+            entered
+                .set("net.core.somaxconn", "17")
+                .and_then(|()| entered.hand_over(&inside))
+                .map_err(|error| error.to_string())
+        })
+        .join()
+        .unwrap()?;
+        Network::receive(&outside).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_network_outlives_its_maker_and_is_seen_from_outside() {
+        let network = match made() {
+            Ok(network) => network,
+            Err(reason) => {
+                assert!(
+                    !crate::capability_probe::network_namespace().is_usable(),
+                    "{reason}"
+                );
+                return;
+            }
+        };
+        assert!(network.is_private());
+        assert_eq!(network.listeners().unwrap(), []);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = listener.local_addr().unwrap();
+        assert_eq!(network.find_listener(ours).unwrap(), None, "ours");
+        assert!(Network::own().find_listener(ours).unwrap().is_some());
+
+        let _client = TcpStream::connect(ours).unwrap();
+        let opened = |network: &Network| network.counters().unwrap().get("Tcp.ActiveOpens");
+        assert_eq!(opened(&network), Some(0), "nobody has connected there");
+        assert!(opened(&Network::own()) > Some(0));
+
+        let mut command = Command::new("cat");
+        command.arg("/proc/sys/net/core/somaxconn");
+        network.join(&mut command);
+        assert_eq!(command.output().unwrap().stdout, b"17\n");
+        assert_ne!(crate::sysctl::read("net.core.somaxconn").unwrap(), "17");
+    }
+}
