@@ -46,7 +46,7 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
         evidence.serves_at_once,
     );
     let mut checks = vec![
-        littles_law::check(pacing, exchange.steady.as_ref(), exchange.latency.max_ns),
+        littles_law::check(pacing, exchange.steady.as_ref()),
         outstanding::check(pacing, exchange.outstanding_sampled.as_ref()),
         generator_bound::check(pacing, evidence.busy),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
@@ -57,23 +57,26 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
         server_died::check(evidence.target, evidence.server),
     ];
     if unserved.result == CheckResult::Partial {
-        checks.iter_mut().for_each(spare_where_partial);
+        let only_waiting = errors::only_timeouts(load);
+        for check in &mut checks {
+            spare_where_partial(check, only_waiting);
+        }
     }
     checks.push(unserved);
     checks
 }
 
-/// What presupposes that every connection is active, or comes to its end, says nothing of a server that keeps some waiting.
-fn spare_where_partial(check: &mut Check) {
-    let presupposes_all = matches!(
-        check.kind,
-        CheckKind::LittlesLaw | CheckKind::OutstandingSampled | CheckKind::UnexpectedErrors
-    );
-    if presupposes_all && check.result == CheckResult::Failed {
-        *check = not_applicable(
-            check.kind,
-            format!("not every connection is served at once; {}", check.detail),
-        );
+/// Where a server keeps some connections waiting there is no figure to rank, and no doubt about one. What it did wrong
+/// still counts; that those who waited got no reply in time does not.
+fn spare_where_partial(check: &mut Check, only_waiting: bool) {
+    let is_spared = match check.kind {
+        CheckKind::ServerDied | CheckKind::ServerCount | CheckKind::UnservedConnections => false,
+        CheckKind::UnexpectedErrors => only_waiting,
+        _ => true,
+    };
+    if is_spared && check.result != CheckResult::Passed {
+        let why = format!("not every connection is served at once; {}", check.detail);
+        *check = not_applicable(check.kind, why);
     }
 }
 

@@ -17,7 +17,7 @@ mod sweep;
 pub mod value;
 
 pub use draft::PlanDraft;
-pub use environment::Environment;
+pub use environment::{BuiltInModel, Environment};
 pub use error::PlanError;
 pub use file::PlanFileError;
 pub use kernel::{KernelDraft, KernelSetting};
@@ -37,7 +37,7 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
         cpus_allowed: (0..cpus).collect(),
         io_uring_obstacle: None,
         models: ["thread-per-connection", "poll", "epoll-edge", "io-uring"]
-            .map(str::to_owned)
+            .map(BuiltInModel::named)
             .to_vec(),
         kernel_settings: [
             "net.core.somaxconn",

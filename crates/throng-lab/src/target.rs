@@ -12,7 +12,7 @@ use throng_record::plan::ListenFamily;
 use throng_record::{TargetKind, TargetRecord};
 use throng_sys::address::Address;
 
-use crate::plan::PlanError;
+use crate::plan::{BuiltInModel, PlanError};
 use crate::suggest::{nearest, or_list};
 
 /// A target as written. In a plan file a text is a model or an address, and a table `{ command = "…", name = "…" }` is a
@@ -46,7 +46,7 @@ impl TargetDraft {
     /// [`PlanError`] for an unknown model, a text that is no address, a command that cannot be told where to listen.
     pub fn resolve(
         &self,
-        models: &[String],
+        models: &[BuiltInModel],
         family: ListenFamily,
     ) -> Result<TargetRecord, PlanError> {
         match self {
@@ -70,18 +70,19 @@ impl FromStr for TargetDraft {
     }
 }
 
-fn resolve_text(text: &str, models: &[String]) -> Result<TargetRecord, PlanError> {
+fn resolve_text(text: &str, models: &[BuiltInModel]) -> Result<TargetRecord, PlanError> {
     if text.starts_with("http://") || text.starts_with("https://") {
         return Err(PlanError::HttpTarget(text.to_owned()));
     }
     if text.starts_with("tcp://") || text.starts_with("unix:") {
         return resolve_running(text);
     }
-    if models.iter().any(|model| model == text) {
+    if let Some(model) = models.iter().find(|model| model.name == text) {
         return Ok(TargetRecord {
             name: text.to_owned(),
             kind: TargetKind::BuiltIn,
             model: Some(text.to_owned()),
+            uses_every_cpu: model.uses_every_cpu,
             command: None,
             address: None,
         });
@@ -94,7 +95,7 @@ fn resolve_text(text: &str, models: &[String]) -> Result<TargetRecord, PlanError
     }
     Err(PlanError::UnknownModel {
         model: text.to_owned(),
-        nearest: nearest(text, models.iter().map(String::as_str)).map_or_else(
+        nearest: nearest(text, models.iter().map(AsRef::as_ref)).map_or_else(
             || ".".to_owned(),
             |model| format!("; did you mean `{model}`?"),
         ),
@@ -114,6 +115,7 @@ fn resolve_running(text: &str) -> Result<TargetRecord, PlanError> {
         name: text.to_owned(),
         kind: TargetKind::Running,
         model: None,
+        uses_every_cpu: false,
         command: None,
         address: Some(address.connectable().to_string()),
     })
@@ -146,6 +148,7 @@ fn resolve_command(
         name: name.map_or_else(|| in_one_line(command), str::to_owned),
         kind: TargetKind::Command,
         model: None,
+        uses_every_cpu: false,
         command: Some(command.to_owned()),
         address: None,
     })

@@ -23,7 +23,7 @@ pub struct ConnectPhase {
 pub struct SteadyWindow {
     /// Σ over shards of the windows' replies per second.
     pub replies_per_second: f64,
-    /// Mean latency of the replies in the window.
+    /// Σ over all messages of the time within the window in which they were outstanding, ÷ replies recorded in it.
     pub latency_mean_ns: f64,
     /// Σ over shards of throughput × mean latency: what Little's law says is outstanding.
     pub outstanding_by_law: f64,
@@ -31,6 +31,10 @@ pub struct SteadyWindow {
     pub outstanding_by_construction: f64,
     /// Replies in the window.
     pub replies: u64,
+    /// Connections whose message had, at the end of the window, waited longer than any reply had taken: the percentiles
+    /// leave those out.
+    #[serde(default)]
+    pub connections_starved: u32,
 }
 
 /// Exchanging messages.

@@ -12,6 +12,9 @@ pub struct MemorySample {
     pub rss_bytes: u64,
     /// Proportional set, summed over processes: shared pages are divided. Absent where the kernel does not tell.
     pub pss_bytes: Option<u64>,
+    /// The part of the proportional set that is no file's: heap, stacks, buffers.
+    #[serde(default)]
+    pub anonymous_pss_bytes: Option<u64>,
 }
 
 /// CPU, memory, threads and switches of one side. CPU figures are of the measured window alone.
@@ -37,8 +40,9 @@ pub struct SideRecord {
     pub memory_connected: MemorySample,
     /// Memory at the end of the measured window.
     pub memory_measured: MemorySample,
-    /// (RSS connected − RSS before) ÷ connections.
-    pub rss_per_connection_bytes: Option<f64>,
+    /// Growth of the anonymous proportional set from before the first connection to all open ÷ connections: pages that forked
+    /// processes share count once, and the program's text not at all. Of the resident set where that cannot be read.
+    pub memory_per_connection_bytes: Option<f64>,
     /// Most processes seen at once.
     pub processes_max: u32,
     /// Most threads seen at once, over all processes.

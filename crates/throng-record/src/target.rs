@@ -24,6 +24,9 @@ pub struct TargetRecord {
     pub kind: TargetKind,
     /// For a built-in server: its concurrency model.
     pub model: Option<String>,
+    /// A built-in server with a loop for each CPU that it may use: one CPU holds it back.
+    #[serde(default)]
+    pub uses_every_cpu: bool,
     /// For a launched command: the command line, with `{port}` and `{address}` still in place.
     pub command: Option<String>,
     /// For a running server: its address.

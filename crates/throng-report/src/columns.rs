@@ -19,7 +19,7 @@ pub(crate) enum Column {
     P999,
     Max,
     ServerCpu,
-    ServerRss,
+    ServerMemory,
     Limit,
 }
 
@@ -35,7 +35,7 @@ impl Column {
         Self::P999,
         Self::Max,
         Self::ServerCpu,
-        Self::ServerRss,
+        Self::ServerMemory,
         Self::Limit,
     ];
 
@@ -54,7 +54,7 @@ impl Column {
             Self::P999 => "p99.9",
             Self::Max => "max",
             Self::ServerCpu => "server CPU\n/message",
-            Self::ServerRss => "server RSS\n/connection",
+            Self::ServerMemory => "server memory\n/connection",
             Self::Limit => "limit",
         }
     }
@@ -82,8 +82,8 @@ impl Column {
             Self::ServerCpu => row
                 .server_cpu_per_message_ns
                 .map_or_else(absent, format::time_ns),
-            Self::ServerRss => row
-                .server_rss_per_connection_bytes
+            Self::ServerMemory => row
+                .server_memory_per_connection_bytes
                 .map_or_else(absent, format::bytes),
             Self::Limit => row
                 .limit

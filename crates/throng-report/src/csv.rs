@@ -57,7 +57,7 @@ struct Line<'a> {
     errors: u64,
     server_cpu_per_message_ns: Option<f64>,
     server_utilisation: Option<f64>,
-    server_rss_per_connection_bytes: Option<f64>,
+    server_memory_per_connection_bytes: Option<f64>,
     server_rss_connected_bytes: Option<u64>,
     server_rss_measured_bytes: Option<u64>,
     server_processes_max: Option<u32>,
@@ -218,7 +218,7 @@ fn fill_sides(line: &mut Line<'_>, trial: &Trial) {
     if let Some(server) = &trial.server {
         line.server_cpu_per_message_ns = server.cpu_per_message_ns;
         line.server_utilisation = Some(server.utilisation);
-        line.server_rss_per_connection_bytes = server.rss_per_connection_bytes;
+        line.server_memory_per_connection_bytes = server.memory_per_connection_bytes;
         line.server_rss_connected_bytes = Some(server.memory_connected.rss_bytes);
         line.server_rss_measured_bytes = Some(server.memory_measured.rss_bytes);
         line.server_processes_max = Some(server.processes_max);

@@ -33,11 +33,13 @@ pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
                 ));
             }
         }
+        notes.extend(starved(&group.rows).map(|text| format!("{text} at {at}.")));
         notes.extend(fewer_trials(&group.rows).map(|text| format!("{text} at {at}.")));
         notes.extend(no_baseline(summary, &group.rows).map(|text| format!("{text} at {at}.")));
     }
     let partial: u32 = summary.rows().map(|row| row.trials.partial).sum();
     let judged = summary.trials_made - partial;
+    notes.extend(held_to_one_cpu(summary));
     if summary.remarks.is_empty() && judged > 0 {
         notes.insert(
             0,
@@ -169,6 +171,35 @@ fn limits(summary: &Summary<'_>) -> Option<String> {
         .map(|(limit, meaning)| format!("{} = {meaning}", limit_word(limit)))
         .collect();
     (!occurring.is_empty()).then(|| format!("limit: {}.", occurring.join("; ")))
+}
+
+/// Models with a loop for each CPU that got one CPU: their figures say nothing of what they were made for.
+fn held_to_one_cpu(summary: &Summary<'_>) -> Option<String> {
+    if summary.held_to_one_cpu.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = summary
+        .held_to_one_cpu
+        .iter()
+        .map(|name| (*name).to_owned())
+        .collect();
+    Some(format!(
+        "Held to one CPU, and so to one loop: {}. With more CPUs for the server (--cpus 0-2:3) they have more.",
+        format::list(&names)
+    ))
+}
+
+/// Rows whose percentiles look better than they are: the messages that waited longest are not among those answered.
+fn starved(rows: &[Row]) -> Option<String> {
+    let some = by_target(rows, |row| {
+        let connections = row.connections_starved?;
+        Some(exact(connections.round() as u64))
+    });
+    (!some.is_empty()).then(|| {
+        format!(
+            "Connections still waiting when the window ended, for longer than any reply took (the percentiles leave them out): {some}"
+        )
+    })
 }
 
 /// Rows whose figures stand on fewer trials than the plan asks for.

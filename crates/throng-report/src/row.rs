@@ -162,6 +162,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         rank: None,
         trials: trials.counts(planned),
         serves_of: serves_of(trials.of_worth(Worth::Partial)),
+        connections_starved: connections_starved(basis),
         failed_checks: failed_checks(trials.of_worth(Worth::Invalid)),
         messages_per_second: median::estimate(&throughputs(basis.iter().copied())),
         invalid_messages_per_second: match trials.standing {
@@ -171,7 +172,9 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         ratio_to_baseline: None,
         latency: latency.as_ref().map(latency_summary),
         server_cpu_per_message_ns: server_median(basis, |side| side.cpu_per_message_ns),
-        server_rss_per_connection_bytes: server_median(basis, |side| side.rss_per_connection_bytes),
+        server_memory_per_connection_bytes: server_median(basis, |side| {
+            side.memory_per_connection_bytes
+        }),
         limit: most_frequent_limit(basis),
         connect_latency_ns_p99: connect.map(|live| live.value_at_quantile(0.99)),
         scheduling_error_ns_p99: scheduling.map(|live| live.value_at_quantile(0.99)),
@@ -276,6 +279,18 @@ fn serves_of<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> Option<(u32, u3
     let trial = trials.next()?;
     let served = trial.exchange.as_ref()?.connections_served;
     Some((served, trial.connect.as_ref()?.connected))
+}
+
+/// Of a hundred connections one may be unlucky; more is the server's way.
+fn connections_starved(trials: &[&Trial]) -> Option<f64> {
+    const SHARE_MIN: f64 = 0.01;
+    let of_trial = |trial: &&Trial| {
+        let steady = trial.exchange.as_ref()?.steady.as_ref()?;
+        Some(f64::from(steady.connections_starved))
+    };
+    let starved = median_of(trials.iter().filter_map(of_trial))?;
+    let connections = f64::from(trials.first()?.job.fleet.connections);
+    (starved > connections * SHARE_MIN).then_some(starved)
 }
 
 fn waited_share(trials: &[&Trial]) -> Option<f64> {

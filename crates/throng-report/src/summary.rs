@@ -41,6 +41,8 @@ pub struct Summary<'a> {
     pub baseline: &'a str,
     /// The rows, by setting, in the plan's order.
     pub groups: Vec<Group<'a>>,
+    /// Targets with a loop for each CPU that got only one, on a machine that has more.
+    pub held_to_one_cpu: Vec<&'a str>,
     /// What the checks found, each thing once.
     pub remarks: Vec<Remark>,
     /// The resolved plan.
@@ -138,6 +140,9 @@ pub struct Row {
     pub trials: TrialCounts,
     /// For a server that serves fewer connections at once than there are: how many got replies, and of how many.
     pub serves_of: Option<(u32, u32)>,
+    /// Connections whose message had, when the window ended, waited longer than any reply took; median of the trials,
+    /// absent where they are less than one in a hundred.
+    pub connections_starved: Option<f64>,
     /// Checks that invalid trials failed, the most frequent first.
     pub failed_checks: Vec<CheckKind>,
     /// Throughput.
@@ -151,7 +156,7 @@ pub struct Row {
     /// CPU time of the server's process tree ÷ messages; median of the trials.
     pub server_cpu_per_message_ns: Option<f64>,
     /// Growth of the server's resident set from before the first connection to all open ÷ connections; median of the trials.
-    pub server_rss_per_connection_bytes: Option<f64>,
+    pub server_memory_per_connection_bytes: Option<f64>,
     /// What bounded the throughput in most trials.
     pub limit: Option<Limit>,
     /// Time to connect, 99th percentile.
@@ -189,6 +194,7 @@ impl<'a> Summary<'a> {
             trials_made: groups.iter().flat_map(|group| &group.rows).map(made).sum(),
             interrupted: record.interrupted,
             baseline: target_name(plan, plan.baseline),
+            held_to_one_cpu: held_to_one_cpu(record),
             remarks: checks::remarks(record),
             groups,
             plan,
@@ -227,6 +233,28 @@ pub(crate) fn target_name(plan: &Plan, index: u32) -> &str {
     plan.targets
         .get(index as usize)
         .map_or("unknown target", |target| target.name.as_str())
+}
+
+/// Workers that were asked for are the user's own choice.
+fn held_to_one_cpu(record: &RunRecord) -> Vec<&str> {
+    let has_one_loop = |index: usize| {
+        let mut trials = record
+            .trials
+            .iter()
+            .filter(|trial| trial.target as usize == index)
+            .peekable();
+        trials.peek().is_some()
+            && trials.all(|trial| {
+                let setting = record.plan.settings.get(trial.setting as usize);
+                trial.workers == Some(1) && setting.is_some_and(|setting| setting.workers.is_none())
+            })
+    };
+    let targets = record.plan.targets.iter().enumerate();
+    targets
+        .filter(|(_, target)| target.uses_every_cpu && record.machine.cpus_online > 1)
+        .filter(|(index, _)| has_one_loop(*index))
+        .map(|(_, target)| target.name.as_str())
+        .collect()
 }
 
 fn made(row: &Row) -> u32 {

@@ -25,18 +25,18 @@ const GAP: u16 = 2;
 /// From wide to narrow: the columns of each table of a group.
 const LAYOUTS: [&[&[Column]]; 3] = {
     use Column::{
-        Limit, Max, P50, P90, P99, P999, Ratio, ServerCpu, ServerRss, Target, Throughput,
+        Limit, Max, P50, P90, P99, P999, Ratio, ServerCpu, ServerMemory, Target, Throughput,
     };
     [
         &[&Column::ALL],
         &[
             &[Target, Throughput, Ratio, Limit],
-            &[Target, P50, P90, P99, P999, Max, ServerCpu, ServerRss],
+            &[Target, P50, P90, P99, P999, Max, ServerCpu, ServerMemory],
         ],
         &[
             &[Target, Throughput, Ratio],
             &[Target, P50, P90, P99, P999, Max],
-            &[Target, ServerCpu, ServerRss, Limit],
+            &[Target, ServerCpu, ServerMemory, Limit],
         ],
     ]
 };

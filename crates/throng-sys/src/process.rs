@@ -65,6 +65,9 @@ pub struct Memory {
     pub rss_bytes: u64,
     /// Proportional set size: a page shared by n processes counts 1/n. Adds up over processes.
     pub pss_bytes: u64,
+    /// The part of it that is no file's: heap, stacks, buffers. A program's text, which grows and shrinks by who else runs
+    /// the same program, is not in it.
+    pub anonymous_pss_bytes: u64,
 }
 
 /// Resident memory of process `pid` from `/proc/PID/smaps_rollup`. Walks all its page tables under its memory
@@ -82,14 +85,15 @@ pub fn memory(pid: u32) -> io::Result<Memory> {
         let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
         Some(kibibytes * 1024)
     };
-    match (bytes("Rss:"), bytes("Pss:")) {
-        (Some(rss_bytes), Some(pss_bytes)) => Ok(Memory {
+    match (bytes("Rss:"), bytes("Pss:"), bytes("Pss_Anon:")) {
+        (Some(rss_bytes), Some(pss_bytes), Some(anonymous_pss_bytes)) => Ok(Memory {
             rss_bytes,
             pss_bytes,
+            anonymous_pss_bytes,
         }),
         // A process whose memory went away while the file was open reads as empty.
         _ if text.is_empty() => Err(gone(pid)),
-        _ => Err(unexpected_content(path, "no Rss and Pss in kB")),
+        _ => Err(unexpected_content(path, "no Rss, Pss and Pss_Anon in kB")),
     }
 }
 

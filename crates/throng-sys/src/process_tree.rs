@@ -68,6 +68,8 @@ pub struct MemorySample {
     pub rss_bytes: u64,
     /// Sum of the proportional sets: pages shared with n processes count 1/n.
     pub pss_bytes: u64,
+    /// The part of that which is no file's.
+    pub anonymous_pss_bytes: u64,
     /// The processes that these sums cover.
     pub processes: u64,
 }
@@ -137,6 +139,7 @@ impl ProcessTree {
             };
             sample.rss_bytes += memory.rss_bytes;
             sample.pss_bytes += memory.pss_bytes;
+            sample.anonymous_pss_bytes += memory.anonymous_pss_bytes;
             sample.processes += 1;
         }
         Ok(Some(sample))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
-use throng_lab::plan::{Environment, PlanDraft, PlanError, Resolved, resolve};
+use throng_lab::plan::{BuiltInModel, Environment, PlanDraft, PlanError, Resolved, resolve};
 use throng_lab::{Finished, RunError, Setup};
 use throng_record::RunRecord;
 use throng_report::Format;
@@ -65,6 +65,15 @@ impl ReportFlags {
     }
 }
 
+/// The models as plans see them.
+pub(crate) fn built_in_models() -> Vec<BuiltInModel> {
+    let describe = |model: Model| BuiltInModel {
+        name: model.name().to_owned(),
+        uses_every_cpu: model.uses_every_cpu(),
+    };
+    Model::ALL.map(describe).to_vec()
+}
+
 /// Carries out what `draft` and, laid over it, `flags` ask for, and reports it.
 pub(crate) fn carry_out(
     draft: PlanDraft,
@@ -72,7 +81,7 @@ pub(crate) fn carry_out(
     run: &RunFlags,
 ) -> Result<Exit, Failure> {
     let draft = if run.quick { draft.shortened() } else { draft };
-    let environment = Environment::detect(&Model::ALL.map(Model::name));
+    let environment = Environment::detect(built_in_models());
     let Resolved { plan, notes } =
         resolve(draft.overlay(flags), &environment).map_err(plan_failure)?;
     let program = std::env::current_exe()

@@ -6,14 +6,7 @@ use super::made;
 
 pub(super) fn check(load: &LoadRecord) -> Check {
     let kind = CheckKind::UnexpectedErrors;
-    let mut errors = ErrorCounts::default();
-    for phase in [
-        &load.connect.errors,
-        &load.exchange.errors,
-        &load.close.errors,
-    ] {
-        errors.merge(phase);
-    }
+    let errors = all(load);
     if errors.total() == 0 {
         return made(
             kind,
@@ -30,6 +23,27 @@ pub(super) fn check(load: &LoadRecord) -> Check {
         0.0,
         in_words(&errors),
     )
+}
+
+/// Whether nothing worse happened than replies that did not come in time.
+pub(super) fn only_timeouts(load: &LoadRecord) -> bool {
+    let errors = all(load);
+    let happened = errors.counts.iter().filter(|(_, count)| **count > 0);
+    let mut kinds = happened.map(|(kind, _)| *kind);
+    kinds.all(|kind| kind == ErrorKind::ReplyTimedOut)
+}
+
+/// Those of all phases.
+fn all(load: &LoadRecord) -> ErrorCounts {
+    let mut errors = ErrorCounts::default();
+    for phase in [
+        &load.connect.errors,
+        &load.exchange.errors,
+        &load.close.errors,
+    ] {
+        errors.merge(phase);
+    }
+    errors
 }
 
 /// Each kind with its count, its first example, its cause and its remedy.
@@ -145,5 +159,19 @@ mod tests {
             check.detail
         );
         assert!(check.detail.contains("2 × reset"), "{}", check.detail);
+    }
+
+    #[test]
+    fn a_late_reply_is_told_from_a_wrong_one() {
+        let mut load = LoadRecord::default();
+        assert!(only_timeouts(&load));
+        load.exchange
+            .errors
+            .count(ErrorKind::ReplyTimedOut, || "late".to_owned());
+        assert!(only_timeouts(&load));
+        load.close
+            .errors
+            .count(ErrorKind::WrongBytes, || "wrong".to_owned());
+        assert!(!only_timeouts(&load));
     }
 }

@@ -17,6 +17,10 @@ pub(super) fn check(
     if connected == 0 {
         return not_applicable(kind, "no connection was opened");
     }
+    if exchange.replies == 0 {
+        let detail = "no reply came in the measured window: the server hangs, or is slower than the window is long; measure longer".to_owned();
+        return made(kind, CheckResult::Failed, f64::from(connected), 0.0, detail);
+    }
     let sent = exchange.warmup_replies + exchange.sent;
     if sent < enough_for_all(pacing, connected) {
         return not_applicable(
@@ -68,6 +72,7 @@ mod tests {
     fn exchange(sent: u64, connections_served: u32) -> ExchangePhase {
         ExchangePhase {
             sent,
+            replies: sent,
             connections_served,
             ..ExchangePhase::default()
         }
@@ -82,6 +87,19 @@ mod tests {
         let failed = check(&CLOSED, 10, &exchange(100, 9), None);
         assert_eq!(failed.result, CheckResult::Failed);
         assert!(failed.detail.contains("1 of 10"), "{}", failed.detail);
+    }
+
+    #[test]
+    fn a_window_without_a_reply_is_no_measurement() {
+        let silent = ExchangePhase {
+            warmup_replies: 50,
+            connections_served: 10,
+            ..ExchangePhase::default()
+        };
+        assert_eq!(
+            check(&CLOSED, 10, &silent, None).result,
+            CheckResult::Failed
+        );
     }
 
     #[test]

@@ -37,6 +37,7 @@ fn target(command: &str) -> TargetRecord {
         name: "test".to_owned(),
         kind: TargetKind::Command,
         model: None,
+        uses_every_cpu: false,
         command: Some(command.to_owned()),
         address: None,
     }

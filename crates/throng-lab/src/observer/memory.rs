@@ -22,6 +22,7 @@ fn exact(tree: &ProcessTree) -> Option<MemorySample> {
     (sample.processes > 0).then_some(MemorySample {
         rss_bytes: sample.rss_bytes,
         pss_bytes: Some(sample.pss_bytes),
+        anonymous_pss_bytes: Some(sample.anonymous_pss_bytes),
     })
 }
 
@@ -29,5 +30,6 @@ fn inexact(rss_bytes: u64) -> MemorySample {
     MemorySample {
         rss_bytes,
         pss_bytes: None,
+        anonymous_pss_bytes: None,
     }
 }

@@ -111,15 +111,23 @@ impl Side {
             ..SideRecord::default()
         };
         if connected > 0 && self.memory_connected.rss_bytes > 0 {
-            let grown =
-                self.memory_connected.rss_bytes as f64 - self.memory_before.rss_bytes as f64;
-            record.rss_per_connection_bytes = Some(grown / f64::from(connected));
+            let grown = growth(&self.memory_before, &self.memory_connected);
+            record.memory_per_connection_bytes = Some(grown / f64::from(connected));
         }
         if let (Some(begin), Some(end)) = (self.begin, self.end) {
             fill_in_window(&mut record, &begin, &end, self.cpus.len(), replies);
         }
         record.cpus = self.cpus;
         record
+    }
+}
+
+/// Proportional, so that the pages which a hundred forked processes share are not counted a hundred times; and without
+/// files, since the program's text is divided with the generator, which comes and goes.
+fn growth(before: &MemorySample, after: &MemorySample) -> f64 {
+    match (before.anonymous_pss_bytes, after.anonymous_pss_bytes) {
+        (Some(before), Some(after)) => after as f64 - before as f64,
+        _ => after.rss_bytes as f64 - before.rss_bytes as f64,
     }
 }
 

@@ -42,7 +42,7 @@ fn a_busy_server_is_seen_to_be_busy() {
     );
     assert_eq!((server.processes_max, server.threads_max), (1, 1));
     assert!(server.memory_connected.rss_bytes > 0 && server.memory_measured.rss_bytes > 0);
-    assert!(server.rss_per_connection_bytes.is_some());
+    assert!(server.memory_per_connection_bytes.is_some());
     assert!(seen.generator.is_none());
     let stolen = seen.stolen.expect("/proc/stat is there");
     assert!(stolen.all_ns > 0 && stolen.cpus == 1, "{stolen:?}");

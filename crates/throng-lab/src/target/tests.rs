@@ -1,8 +1,8 @@
 use super::*;
 
-fn models() -> Vec<String> {
+fn models() -> Vec<BuiltInModel> {
     ["thread-per-connection", "poll", "epoll-edge", "io-uring"]
-        .map(str::to_owned)
+        .map(BuiltInModel::named)
         .to_vec()
 }
 

@@ -6,7 +6,7 @@ use throng_record::{
     histogram,
 };
 
-use crate::shard::{ShardConnect, ShardExchange};
+use crate::shard::{ShardConnect, ShardExchange, Window};
 
 type Live = hdrhistogram::Histogram<u64>;
 
@@ -153,14 +153,15 @@ fn per_second(count: u64, duration_ns: u64) -> f64 {
     }
 }
 
-/// Little's law over the time in which every connection was active. Throughput counts arrivals, the mean comes from the
-/// recorded latencies: two accounts that a lost, doubled or mistimed record would set apart.
+/// Little's law over the measured window. Throughput counts arrivals, the mean comes from the recorded latencies, of which
+/// the part within the window counts, and from the messages that its end cuts through: two accounts that a lost, doubled or
+/// mistimed record would set apart.
 fn steady(shards: &[ShardExchange], connections: u32, outstanding: u32) -> SteadyWindow {
     let mut window = SteadyWindow {
         outstanding_by_construction: f64::from(connections) * f64::from(outstanding),
         ..SteadyWindow::default()
     };
-    let mut latency_sum_ns = 0;
+    let (mut recorded, mut outstanding_sum_ns) = (0, 0);
     for shard in shards {
         let rate = per_second(
             shard.window.arrived,
@@ -168,11 +169,17 @@ fn steady(shards: &[ShardExchange], connections: u32, outstanding: u32) -> Stead
         );
         window.replies_per_second += rate;
         window.replies += shard.window.replies;
-        latency_sum_ns += shard.window.latency_sum_ns;
-        window.outstanding_by_law +=
-            rate * mean_ns(shard.window.latency_sum_ns, shard.window.replies) / 1e9;
+        window.connections_starved += shard.window.connections_starved;
+        let Window {
+            recorded: of_shard,
+            outstanding_sum_ns: sum_ns,
+            ..
+        } = shard.window;
+        recorded += of_shard;
+        outstanding_sum_ns += sum_ns;
+        window.outstanding_by_law += rate * mean_ns(sum_ns, of_shard) / 1e9;
     }
-    window.latency_mean_ns = mean_ns(latency_sum_ns, window.replies);
+    window.latency_mean_ns = mean_ns(outstanding_sum_ns, recorded);
     window
 }
 

@@ -56,6 +56,12 @@ pub(crate) struct Window {
     pub(crate) replies: u64,
     /// Σ latency of those.
     pub(crate) latency_sum_ns: u128,
+    /// Replies within it whose latency was recorded, here or with the warm-up.
+    pub(crate) recorded: u64,
+    /// Σ over all messages of the time within the window in which they were outstanding.
+    pub(crate) outstanding_sum_ns: u128,
+    /// Connections whose message had by its end waited longer than any reply had taken.
+    pub(crate) connections_starved: u32,
 }
 
 struct Exchange<'a, B, P> {
@@ -78,6 +84,8 @@ struct Exchange<'a, B, P> {
     woken_at_ns: u64,
     next_overdue_look_ns: u64,
     open: u32,
+    /// Open connections that have had no reply yet, and whose first the warm-up waits for.
+    unanswered: u32,
     paced_by_clock: bool,
     /// The server serves fewer connections at once than the fleet has.
     leaves_some_waiting: bool,
@@ -102,14 +110,22 @@ pub(super) fn run<B: Backend, P: Pacing>(
         started_at_ns,
     );
     let outstanding = spec.pacing.outstanding();
+    let leaves_some_waiting = spec
+        .serves_at_once
+        .is_some_and(|at_once| at_once < assignment.spec.connections);
+    let paced_by_clock = matches!(spec.pacing, throng_record::Pacing::Open { .. });
     let mut exchange = Exchange {
         starts: StartTimes::new(shard.connections.len(), outstanding),
         sends: Vec::with_capacity(slots.len() * outstanding as usize),
         open: slots.len() as u32,
-        paced_by_clock: matches!(spec.pacing, throng_record::Pacing::Open { .. }),
-        leaves_some_waiting: spec
-            .serves_at_once
-            .is_some_and(|at_once| at_once < assignment.spec.connections),
+        // An open loop may not come to everybody for long, and a bounded server never does.
+        unanswered: if paced_by_clock || leaves_some_waiting {
+            0
+        } else {
+            slots.len() as u32
+        },
+        paced_by_clock,
+        leaves_some_waiting,
         shard,
         replies,
         pacing,
@@ -166,7 +182,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     /// Stage changes by the clock or by order, and overdue replies.
     #[inline]
     fn advance(&mut self, now_ns: u64) {
-        self.stages.advance(now_ns);
+        self.stages.advance(now_ns, self.unanswered == 0);
         if self.shard.assignment.orders.is_stopped() || self.shard.assignment.interrupt.is_raised()
         {
             self.stages.drain(now_ns);
@@ -187,9 +203,34 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         }
         self.announced = stage;
         if stage == ShardStage::Draining {
+            self.add_outstanding();
             self.at_drain = Some(self.running);
         }
         self.shard.answer(Answer::Reached(stage));
+    }
+
+    /// The messages that the end of the window cuts through.
+    #[cold]
+    fn add_outstanding(&mut self) {
+        let (since_ns, until_ns) = (
+            self.stages.measuring_since_ns,
+            self.stages.draining_since_ns,
+        );
+        let slowest_ns = self.recorder.latency.max();
+        for (slot, connection) in (0..).zip(&self.shard.connections) {
+            if connection.state != State::Open {
+                continue;
+            }
+            let mut is_starved = false;
+            for back in 0..connection.outstanding() {
+                let n = connection.replies.wrapping_add(back);
+                let at_ns = self.starts.get(slot, n).at_ns;
+                self.running.outstanding_sum_ns +=
+                    u128::from(until_ns.saturating_sub(at_ns.max(since_ns)));
+                is_starved |= until_ns.saturating_sub(at_ns) > slowest_ns;
+            }
+            self.running.connections_starved += u32::from(is_starved);
+        }
     }
 
     fn is_over(&self, now_ns: u64) -> bool {
@@ -203,7 +244,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     #[inline]
     fn wait_until_ns(&self, now_ns: u64) -> u64 {
         let mut until_ns = now_ns + LOOK_NS;
-        if let Some(change_ns) = self.stages.next_change_ns() {
+        if let Some(change_ns) = self.stages.next_change_ns(now_ns) {
             until_ns = until_ns.min(change_ns);
         }
         if self.stages.now() != ShardStage::Draining
@@ -276,6 +317,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     fn on_reply(&mut self, slot: u32, now_ns: u64) {
         let connection = &mut self.shard.connections[slot as usize];
         let start = self.starts.get(slot, connection.replies);
+        if connection.replies == 0 {
+            self.unanswered = self.unanswered.saturating_sub(1);
+        }
         connection.replies = connection.replies.wrapping_add(1);
         connection.remembered = 0;
         connection.waiting_since_ns = now_ns;
@@ -294,12 +338,18 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         }
         if start.warmup {
             self.recorder.warmup(latency_ns);
+            if self.stages.now() == ShardStage::Measuring {
+                self.running.recorded += 1;
+                self.running.outstanding_sum_ns += u128::from(now_ns - since_ns);
+            }
         } else {
             self.recorder
                 .measured(latency_ns, now_ns.saturating_sub(since_ns));
             self.progress.measured_replies += 1;
             self.running.replies += 1;
             self.running.latency_sum_ns += u128::from(latency_ns);
+            self.running.recorded += 1;
+            self.running.outstanding_sum_ns += u128::from(latency_ns);
         }
     }
 

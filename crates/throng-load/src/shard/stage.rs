@@ -2,8 +2,12 @@
 //! everything else.
 
 use throng_record::{Amount, Stop};
+use throng_sys::clock::MILLISECOND_NS;
 
 use crate::control::ShardStage;
+
+/// How much longer than asked a warm-up may last, until every connection has had a reply.
+const WARMUP_EXTENSION_MAX_NS: u64 = 1_000 * MILLISECOND_NS;
 
 /// The stage of one shard, and the limits of its messages.
 #[derive(Debug)]
@@ -77,12 +81,14 @@ impl Stages {
         }
     }
 
-    /// What the clock changes; called once per turn of the loop.
+    /// What the clock changes; called once per turn of the loop. A warm-up by the clock lasts until `all_answered` too, since
+    /// a server that is still accepting is not yet the one to be measured.
     #[inline]
-    pub(super) fn advance(&mut self, now_ns: u64) {
+    pub(super) fn advance(&mut self, now_ns: u64, all_answered: bool) {
         if self.stage == ShardStage::Warmup
             && self.warmup_left == u64::MAX
             && now_ns >= self.warmup_until_ns
+            && (all_answered || now_ns - self.warmup_until_ns >= WARMUP_EXTENSION_MAX_NS)
         {
             self.measure(now_ns);
         }
@@ -121,9 +127,12 @@ impl Stages {
 
     /// When the clock alone changes the stage next.
     #[inline]
-    pub(super) fn next_change_ns(&self) -> Option<u64> {
+    pub(super) fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
         match self.stage {
-            ShardStage::Warmup if self.warmup_left == u64::MAX => Some(self.warmup_until_ns),
+            ShardStage::Warmup if self.warmup_left == u64::MAX => {
+                let is_extended = now_ns >= self.warmup_until_ns;
+                Some(self.warmup_until_ns + u64::from(is_extended) * WARMUP_EXTENSION_MAX_NS)
+            }
             ShardStage::Measuring if self.measured_for_ns != u64::MAX => {
                 Some(self.measuring_since_ns.saturating_add(self.measured_for_ns))
             }
@@ -157,16 +166,31 @@ mod tests {
     #[test]
     fn the_clock_moves_through_the_stages() {
         let mut stages = Stages::new(Amount::DurationNs(50), Stop::DurationNs(100), 0, 1, 1000);
-        assert_eq!(stages.next_change_ns(), Some(1050));
-        stages.advance(1049);
+        assert_eq!(stages.next_change_ns(1000), Some(1050));
+        stages.advance(1049, true);
         assert_eq!(stages.take(1049), Some(true));
-        stages.advance(1050);
+        stages.advance(1050, true);
         assert_eq!(
             (stages.take(1050), stages.measuring_since_ns),
             (Some(false), 1050)
         );
-        stages.advance(1150);
+        stages.advance(1150, true);
         assert_eq!((stages.take(1150), stages.draining_since_ns), (None, 1150));
+    }
+
+    #[test]
+    fn a_warmup_waits_for_every_connections_first_reply_but_not_forever() {
+        let asked = || Stages::new(Amount::DurationNs(50), Stop::DurationNs(100), 0, 1, 1000);
+        let mut stages = asked();
+        stages.advance(1050, false);
+        assert_eq!(stages.now(), ShardStage::Warmup);
+        let longest_ns = 1050 + WARMUP_EXTENSION_MAX_NS;
+        assert_eq!(stages.next_change_ns(1050), Some(longest_ns));
+        stages.advance(1060, true);
+        assert_eq!(stages.measuring_since_ns, 1060);
+        let mut stages = asked();
+        stages.advance(longest_ns, false);
+        assert_eq!(stages.now(), ShardStage::Measuring);
     }
 
     #[test]

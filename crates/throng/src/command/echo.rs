@@ -20,7 +20,7 @@ Examples:
   throng echo tcp://127.0.0.1:6379 --send 'PING\\r\\n' --expect '+PONG\\r\\n'
   throng echo poll --quick --format csv --output poll.csv
 
-Built-in models: thread-per-connection, poll, epoll-edge, io-uring.
+`throng servers` lists the built-in models.
 
 A flag with a list (…,…) is swept: every combination of all values is measured,
 connections varying fastest.";

@@ -12,7 +12,7 @@ fn record(trials: &[&[CheckKind]]) -> RunRecord {
     let environment = Environment {
         cpus_allowed: vec![0],
         io_uring_obstacle: None,
-        models: vec!["poll".to_owned()],
+        models: crate::experiment::built_in_models(),
         kernel_settings: vec![],
     };
     let plan = resolve(draft, &environment).expect("resolves").plan;

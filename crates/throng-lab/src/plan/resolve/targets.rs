@@ -45,7 +45,7 @@ fn written(draft: &PlanDraft, environment: &Environment) -> Vec<TargetDraft> {
             TargetDraft::Text(text) if text == ALL => environment
                 .models
                 .iter()
-                .map(|model| model.as_str().into())
+                .map(|model| model.name.as_str().into())
                 .collect(),
             single => vec![single.clone()],
         })

@@ -39,6 +39,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             return;
         }
         connection.state = State::Closed;
+        if connection.replies == 0 {
+            self.unanswered = self.unanswered.saturating_sub(1);
+        }
         let outstanding = connection.outstanding();
         self.progress.lost += u64::from(outstanding);
         self.open -= 1;
