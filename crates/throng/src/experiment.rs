@@ -160,3 +160,26 @@ fn address_failure(target: &str, error: ParseError) -> Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tour_takes_less_than_ninety_seconds_on_two_cores() {
+        let tour = throng_lab::plans::find("tour").expect("it is built in");
+        let draft = PlanDraft::parse(tour.text, tour.name).expect("parses");
+        let environment = Environment {
+            cpus_allowed: vec![0, 1],
+            io_uring_obstacle: None,
+            models: built_in_models(),
+            kernel_settings: vec![],
+        };
+        let plan = resolve(draft, &environment).expect("resolves").plan;
+        let estimate = throng_lab::estimate(&plan);
+        assert!(estimate.as_secs() < 90, "{estimate:?}");
+        let connections: Vec<u32> = plan.settings.iter().map(|one| one.connections).collect();
+        assert_eq!(connections, [1, 100, 1000]);
+        assert_eq!(plan.targets.len(), Model::ALL.len());
+    }
+}

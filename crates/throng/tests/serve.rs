@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 
@@ -10,50 +10,67 @@ use rustix::process::Signal;
 use support::{Bench, exit_code, signal};
 use throng_servers::Model;
 
+/// The address of the next ready line. What a model announces of itself comes before the first.
+fn ready(output: &mut impl BufRead) -> String {
+    loop {
+        let mut line = String::new();
+        assert!(
+            output.read_line(&mut line).expect("read") > 0,
+            "a ready line"
+        );
+        if let Some(address) = line.strip_prefix("ready ") {
+            return address.trim().to_owned();
+        }
+        let is_announcement = ["workers ", "serves-at-once "]
+            .iter()
+            .any(|word| line.starts_with(word));
+        assert!(is_announcement, "{line}");
+    }
+}
+
 #[test]
 fn every_model_says_where_it_listens_and_what_it_served() {
     for model in Model::ALL {
         for end in [Signal::TERM, Signal::INT] {
             let bench = Bench::new();
             let socket = format!("unix:{}/echo.sock", bench.path().display());
-            let mut child = bench.start(&[
-                "serve",
-                model.name(),
-                "--listen",
-                "127.0.0.1:0",
-                "--listen",
-                "[::1]:0",
-                "--listen",
-                &socket,
-                "--backlog",
-                "5",
-            ]);
-            let mut output = BufReader::new(child.stdout.take().expect("piped"));
-            let mut ready = || {
-                let mut line = String::new();
-                output.read_line(&mut line).expect("read");
-                line.strip_prefix("ready ")
-                    .map(|address| address.trim().to_owned())
-                    .expect("a ready line")
-            };
-            let (ipv4, ipv6, unix) = (ready(), ready(), ready());
-            assert!(
-                ipv4.starts_with("tcp://127.0.0.1:") && ipv6.starts_with("tcp://[::1]:"),
-                "{ipv4} {ipv6}"
-            );
-            assert_eq!(unix, socket);
-            for address in [&ipv4, &ipv6] {
-                let stream =
-                    TcpStream::connect(address.trim_start_matches("tcp://")).expect("connected");
-                echo(&stream, &stream);
+            let mut listen = vec!["127.0.0.1:0", "[::1]:0", &socket];
+            if !model.serves_unix() {
+                listen.pop();
             }
-            let stream = UnixStream::connect(bench.path().join("echo.sock")).expect("connected");
-            echo(&stream, &stream);
+            if model == Model::Iterative {
+                listen.truncate(1);
+            }
+            let mut arguments = vec!["serve", model.name(), "--backlog", "5"];
+            arguments.extend(listen.iter().flat_map(|address| ["--listen", address]));
+            let mut child = bench.start(&arguments);
+            let mut output = BufReader::new(child.stdout.take().expect("piped"));
+            for asked in &listen {
+                let address = ready(&mut output);
+                if let Some(tcp) = address.strip_prefix("tcp://") {
+                    assert!(
+                        tcp.starts_with(asked.trim_end_matches('0')),
+                        "{tcp} {asked}"
+                    );
+                    let stream = TcpStream::connect(tcp).expect("connected");
+                    echo(&stream, &stream);
+                } else {
+                    assert_eq!(address, socket);
+                    let path = bench.path().join("echo.sock");
+                    let stream = UnixStream::connect(path).expect("connected");
+                    echo(&stream, &stream);
+                }
+            }
             signal(&child, end);
             assert_eq!(exit_code(&mut child), Some(0), "{model}");
             let mut rest = String::new();
             output.read_to_string(&mut rest).expect("read");
-            assert_eq!(rest, "served connections=3 bytes=15\n", "{model}");
+            let connections = listen.len();
+            let served = format!(
+                "served connections={connections} bytes={}\n",
+                5 * connections
+            );
+            assert_eq!(rest, served, "{model}");
             bench.assert_no_process_left();
         }
     }

@@ -22,16 +22,23 @@ fn the_tour_shows_how_the_models_compare() {
         outcome.stdout
     );
     assert!(
-        outcome.stderr.starts_with("8 trials, about "),
+        outcome.stderr.starts_with("54 trials, about "),
         "{}",
         outcome.stderr
     );
     assert!(outcome.stderr.contains("run.json"), "{}", outcome.stderr);
     let record = bench.record();
-    assert_eq!(record.trials.len(), 8);
+    assert_eq!(record.trials.len(), 3 * Model::ALL.len());
     assert!(record.plan.quick);
     for trial in &record.trials {
         assert_eq!(support::failed_checks(trial), Vec::<String>::new());
+    }
+    for partial in ["serves 1 of 100", "serves 1 of 1000", "serves 120 of 1000"] {
+        assert!(
+            outcome.stdout.contains(partial),
+            "{partial}\n{}",
+            outcome.stdout
+        );
     }
 }
 
