@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 const AFTER_HELP: &str = "\
 Examples:
-  throng run                                   four concurrency models compared, in about a minute
+  throng run                                   every concurrency model compared, in under 90 s
   throng echo epoll-edge io-uring --connections 10,100,1000
   throng echo tcp://127.0.0.1:7000             a server of your own that already runs
   throng echo --command './mine --port {port}' poll

@@ -15,7 +15,7 @@ use throng_lab::suggest::nearest;
 
 const AFTER_HELP: &str = "\
 Examples:
-  throng run                          the tour: four concurrency models at a hundred connections
+  throng run                          the tour: every model at 1, 100 and 1,000 connections
   throng run --quick                  the same with fewer and shorter trials
   throng run my-plan.toml             a plan of your own; docs/plans.md documents the keys
   throng run tour --connections 1,10,100,1000 --format markdown --output tour.md
