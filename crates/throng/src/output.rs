@@ -6,10 +6,28 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum;
+use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 use throng_report::Options;
 
 use crate::failure::Failure;
+
+/// For whom a list or an examination is written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Audience {
+    /// For people
+    Terminal,
+    /// For programs
+    Json,
+}
+
+/// Texts, numbers and lists of them, for programs.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    let text =
+        serde_json::to_string_pretty(value).expect("texts, numbers and lists are always JSON");
+    format!("{text}\n")
+}
 
 /// Writes results to `file`, or to standard output.
 pub(crate) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {

@@ -2,7 +2,6 @@
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use clap::ValueEnum;
 use serde::Serialize;
 use textwrap::{Options, WordSplitter, fill};
 use throng_report::format::plural;
@@ -10,7 +9,7 @@ use throng_report::format::plural;
 use crate::doctor::{Line, Section, Status, examine};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Audience};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -30,16 +29,8 @@ const INDENT: &str = "        ";
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// Form of the report
-    #[arg(long, value_enum, default_value_t = Format::Terminal)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// For people
-    Terminal,
-    /// For programs
-    Json,
+    #[arg(long, value_enum, default_value_t = Audience::Terminal)]
+    format: Audience,
 }
 
 /// The whole examination, for programs.
@@ -52,8 +43,8 @@ struct Examination<'a> {
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let sections = examine();
     let text = match arguments.format {
-        Format::Terminal => for_people(&sections),
-        Format::Json => for_programs(&sections),
+        Audience::Terminal => for_people(&sections),
+        Audience::Json => for_programs(&sections),
     };
     output::write(&text, None)?;
     if count(&sections, Status::Unusable) > 0 {
@@ -67,8 +58,7 @@ fn for_programs(sections: &[Section]) -> String {
         throng_version: env!("CARGO_PKG_VERSION"),
         sections,
     };
-    let text = serde_json::to_string_pretty(&examination);
-    format!("{}\n", text.expect("texts and lists are always JSON"))
+    output::json(&examination)
 }
 
 fn for_people(sections: &[Section]) -> String {

@@ -1,13 +1,13 @@
 //! `throng servers`: the servers there are to choose from, for people or for programs.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle};
 use serde::Serialize;
 use throng_servers::Model;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Audience};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -24,16 +24,8 @@ reads `serves k of N`, and is not ranked. Workers are threads, loops or processe
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// Form of the list
-    #[arg(long, value_enum, default_value_t = Format::Terminal)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// For people
-    Terminal,
-    /// For programs
-    Json,
+    #[arg(long, value_enum, default_value_t = Audience::Terminal)]
+    format: Audience,
 }
 
 /// One server of the list.
@@ -51,8 +43,8 @@ struct Entry {
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let entries: Vec<Entry> = Model::ALL.into_iter().map(entry).collect();
     let text = match arguments.format {
-        Format::Terminal => for_people(&entries),
-        Format::Json => for_programs(&entries),
+        Audience::Terminal => for_people(&entries),
+        Audience::Json => output::json(&entries),
     };
     output::write(&text, None)?;
     Ok(Exit::Success)
@@ -67,11 +59,6 @@ fn entry(model: Model) -> Entry {
         serves_unix: model.serves_unix(),
         summary: model.summary(),
     }
-}
-
-fn for_programs(entries: &[Entry]) -> String {
-    let text = serde_json::to_string_pretty(entries).expect("texts and numbers are always JSON");
-    format!("{text}\n")
 }
 
 fn for_people(entries: &[Entry]) -> String {
