@@ -94,7 +94,7 @@ fn a_server_of_known_delay_is_measured_to_be_so() {
         let steady = exchange.steady.expect("a closed loop");
         assert_eq!(steady.outstanding_by_construction, 10.0);
         assert!(
-            (steady.outstanding_by_law / 10.0 - 1.0).abs() < 0.25,
+            (steady.outstanding_by_law / 10.0 - 1.0).abs() < 0.05,
             "{steady:?}"
         );
     }

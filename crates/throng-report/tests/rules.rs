@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use throng_record::{Outcome, RunRecord, Verdict};
+use throng_record::{Outcome, RunRecord, SteadyWindow, Verdict};
 use throng_report::median::Spread;
 use throng_report::ratio::{Bound, Compared};
 use throng_report::summary::{Row, Standing};
@@ -300,4 +300,44 @@ fn a_server_that_serves_fewer_at_once_says_so_and_is_neither_ranked_nor_invalid(
     let text = terminal(&record, None, false);
     assert!(text.contains("serves 4 of 10"), "{text}");
     assert!(text.contains("serves k of N: "), "{text}");
+}
+
+#[test]
+fn starved_connections_are_told_of_where_they_are_more_than_one_in_a_hundred() {
+    let with_starved = |number| {
+        let mut record = fixture::closed();
+        for trial in &mut record.trials {
+            if trial.target == 0 && trial.job.fleet.connections == 100 {
+                trial.exchange.as_mut().expect("exchanged").steady = Some(SteadyWindow {
+                    connections_starved: number,
+                    ..SteadyWindow::default()
+                });
+            }
+        }
+        terminal(&record, None, false)
+    };
+    let note = "for longer than any reply took";
+    assert!(!with_starved(1).contains(note));
+    let text = with_starved(64);
+    assert!(
+        text.contains(note) && text.contains("epoll-edge 64"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_loop_for_each_cpu_that_got_one_cpu_says_so() {
+    let mut record = fixture::closed();
+    record.plan.targets[0].uses_every_cpu = true;
+    record.machine.cpus_online = 2;
+    for trial in &mut record.trials {
+        trial.workers = Some(1);
+    }
+    let note = "Held to one CPU, and so to one loop: epoll-edge.";
+    assert!(terminal(&record, None, false).contains(note));
+    for setting in &mut record.plan.settings {
+        setting.workers = Some(1);
+    }
+    let text = terminal(&record, None, false);
+    assert!(!text.contains(note), "one worker was asked for: {text}");
 }
