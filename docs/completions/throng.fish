@@ -75,7 +75,7 @@ ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
 host\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel setting of the private network, such as somaxconn=4096; the host\'s is left as it is. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s is left as it is. A value that holds a comma itself is for plan files. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
@@ -127,7 +127,7 @@ ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
 host\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l kernel -d 'Kernel setting of the private network, such as somaxconn=4096; the host\'s is left as it is. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s is left as it is. A value that holds a comma itself is for plan files. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''

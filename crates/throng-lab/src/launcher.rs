@@ -63,7 +63,7 @@ impl Launcher<'_> {
     /// # Errors
     /// [`LaunchError`]; nothing of the server is left then.
     pub(crate) fn launch(&self, target: &TargetRecord) -> Result<Server, LaunchError> {
-        let network = self.networks.network()?;
+        let network = self.networks.network(&self.setting.kernel)?;
         let place = address::choose(self.setting.listen, target.command.is_some(), &network)?;
         let (mut command, lines) = match (&target.model, &target.command) {
             (Some(model), _) => {

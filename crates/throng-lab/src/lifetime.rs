@@ -1,9 +1,9 @@
 //! Which settings one server process can serve: those that it is launched for alike.
 //!
-//! What a server is told at its launch (where it listens, its accept queue, its workers, its CPUs) cannot be changed while it
+//! What a server is told at its launch (where it listens, its accept queue, its workers, its CPUs, the kernel settings of its network) cannot be changed while it
 //! lives; everything else is the generator's affair.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use throng_record::plan::{ListenFamily, ServerLifetime};
 use throng_record::{Plan, Setting, TargetKind};
@@ -16,6 +16,7 @@ pub(crate) struct Launch {
     workers: Option<u32>,
     cpus: Vec<u32>,
     ready_timeout_ns: u64,
+    kernel: BTreeMap<String, String>,
 }
 
 impl Launch {
@@ -27,6 +28,7 @@ impl Launch {
             workers: setting.workers,
             cpus: setting.server_cpus.clone(),
             ready_timeout_ns: setting.ready_timeout_ns,
+            kernel: setting.kernel.clone(),
         }
     }
 }
@@ -113,6 +115,12 @@ mod tests {
             settings_of(text),
             [(0, vec![0, 2, 1, 3]), (0, vec![4, 6, 5, 7])]
         );
+    }
+
+    #[test]
+    fn a_network_has_its_kernel_settings_from_the_launch_on() {
+        let text = "server = 'per-sweep'\ntargets = ['poll']\nconnections = [1, 2]\n[kernel]\nsomaxconn = [8, 16]";
+        assert_eq!(settings_of(text), [(0, vec![0, 1]), (0, vec![2, 3])]);
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! hands its descriptors over; server and generator enter it between fork and exec. Each launched server gets a new one, so
 //! that counters, ports and connections in TIME_WAIT are those of its trials alone.
 //!
-//! Whether that works here is found out once, before anything is measured, by making one: a run is either private or not.
-//! Where it does not work the host's is used, and the record says why; with a `[kernel]` table, which must never reach the
-//! host, that is an error.
+//! Whether that works here is found out before anything is measured, by making one for each combination of kernel settings: a run
+//! is either private or not, and has every setting or does not begin. Where it does not work the host's network is used, and the
+//! record says why; with a `[kernel]` table, which must never reach the host, that is an error.
 
 mod error;
 mod holder;
@@ -14,9 +14,9 @@ mod job;
 mod making;
 mod settings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use throng_record::{Network as Kind, NetworkRecord, Plan};
 use throng_sys::namespace::Network;
@@ -25,7 +25,7 @@ use throng_sys::sysctl;
 pub use error::NetworkError;
 pub use holder::hold;
 
-use job::NamespaceJob;
+use job::SetUp;
 pub(crate) use making::MakeError;
 use making::Making;
 
@@ -66,52 +66,72 @@ impl<'a> Networks<'a> {
         if plan.net == Kind::Host {
             return Ok(Self::host());
         }
-        let job = NamespaceJob {
-            host: host_settings(),
-            kernel: plan.kernel.clone(),
-        };
         let mut making = Making {
-            job,
+            host: host_settings(),
+            planned: planned(plan),
             throng_program,
             interrupted,
         };
-        let made = making.make().and_then(|made| {
-            making.try_to_enter(&made.network)?;
-            Ok(made)
-        });
-        let set_up = match made {
-            Ok(made) => made.set_up,
+        let set_up = match try_all(&mut making, plan) {
+            Ok(set_up) => set_up,
             Err(MakeError::Kernel(refusal)) => return Err(refusal.into()),
-            Err(error) if plan.kernel.is_empty() => {
+            // An interrupted run ends before its first trial.
+            Err(error) if making.planned.is_empty() || matches!(error, MakeError::Interrupted) => {
                 return Ok(Self::fallen_back(Some(in_one_line(&error))));
             }
             Err(error) => return Err(NetworkError::Refused(in_one_line(&error))),
         };
-        // A new namespace always begins in the same way: what had to be copied once is all that has to be.
-        making.job.host = set_up.copied.clone();
         Ok(Self {
             making: Some(making),
             record: NetworkRecord {
                 used: Kind::Private,
                 fallback: None,
                 user_namespace: set_up.user_namespace,
-                kernel: set_up.kernel,
                 copied: set_up.copied,
                 not_copied: set_up.not_copied,
             },
         })
     }
 
-    /// A network for one server and its generators.
+    /// A network for one server and its generators, with these settings of the plan in force.
     ///
     /// # Errors
     /// [`MakeError`] where none can be made although one could be before.
-    pub(crate) fn network(&self) -> Result<Network, MakeError> {
+    pub(crate) fn network(&self, kernel: &BTreeMap<String, String>) -> Result<Network, MakeError> {
         match &self.making {
             None => Ok(Network::own()),
-            Some(making) => making.make().map(|made| made.network),
+            Some(making) => making.make(kernel).map(|made| made.network),
         }
     }
+}
+
+/// All values of all kernel settings, over the whole plan.
+fn planned(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
+    let mut planned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, value) in plan.settings.iter().flat_map(|setting| &setting.kernel) {
+        let values = planned.entry(name.clone()).or_default();
+        values.insert(value.clone());
+    }
+    planned
+}
+
+/// Makes a network for each combination of kernel settings; how the first was set up, and so all.
+fn try_all(making: &mut Making<'_>, plan: &Plan) -> Result<SetUp, MakeError> {
+    let mut seen = BTreeSet::new();
+    let kernels = plan.settings.iter().map(|setting| &setting.kernel);
+    let mut combinations = kernels.filter(|kernel| seen.insert(*kernel));
+    let none = BTreeMap::new();
+    let made = making.make(combinations.next().unwrap_or(&none))?;
+    making.try_to_enter(&made.network)?;
+    // A new namespace always begins in the same way: what had to be copied once is all that has to be.
+    making.host = made.set_up.copied.clone();
+    for kernel in combinations {
+        if making.interrupted.load(Ordering::Relaxed) {
+            return Err(MakeError::Interrupted);
+        }
+        making.make(kernel)?;
+    }
+    Ok(made.set_up)
 }
 
 /// Secrets excepted, see [`sysctl::network::is_secret`].

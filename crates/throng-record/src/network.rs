@@ -36,8 +36,6 @@ pub struct NetworkRecord {
     pub fallback: Option<String>,
     /// Whether the private network took a user namespace: the way without root.
     pub user_namespace: bool,
-    /// Settings of the plan's `[kernel]` table as they were in force, by dotted name.
-    pub kernel: BTreeMap<String, String>,
     /// Settings of the host that a new namespace does not have by itself, and that were copied into it, by dotted name.
     pub copied: BTreeMap<String, String>,
     /// Settings that could not be copied, by dotted name, with the reason: there the private network differs from the host's.

@@ -1,7 +1,5 @@
 //! A plan with nothing left open: what a plan file and the flags together resolved to.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,10 +47,7 @@ pub struct Plan {
     /// The network asked for launched servers and the generator; `run.network` says what was used.
     #[serde(default)]
     pub net: Network,
-    /// Settings of the private network, by dotted name.
-    #[serde(default)]
-    pub kernel: BTreeMap<String, String>,
-    /// Keys of the plan that have several values, the one that varies slowest first.
+    /// Keys of the plan that have several values, the one that varies slowest first; a setting of `[kernel]` by its shortest name.
     pub swept: Vec<String>,
     /// Every combination of those values, in the order of the report; each is measured on each target.
     pub settings: Vec<Setting>,

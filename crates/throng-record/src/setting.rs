@@ -1,5 +1,7 @@
 //! One setting: everything that may differ between two trials of the same target, with nothing left open.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,12 +50,15 @@ pub struct Setting {
     pub backlog: u32,
     /// Worker threads asked of launched servers; absent: the model's own choice.
     pub workers: Option<u32>,
+    /// Settings of the private network, by dotted name. They are in force wherever they stand here: where one is not, there is no trial.
+    #[serde(default)]
+    pub kernel: BTreeMap<String, String>,
 }
 
 /// One value of a key that has several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SweptValue {
-    /// The key, as in a plan file.
+    /// The key, as in a plan file; a setting of `[kernel]` by its shortest name.
     pub key: String,
     /// Its value, as in a plan file.
     pub value: String,

@@ -2,9 +2,9 @@
 
 mod told;
 
-use throng_record::{Network, NetworkRecord, Plan, TargetKind};
+use throng_record::{Plan, TargetKind};
 
-use crate::format::{exact, list, plural, setting_ns};
+use crate::format::{exact, plural, setting_ns};
 use crate::summary::Summary;
 use told::Told;
 
@@ -55,30 +55,13 @@ pub(crate) fn arrangement(summary: &Summary<'_>) -> Vec<String> {
         .any(|target| target.kind != TargetKind::Running)
     {
         phrases.extend(told.server());
-        phrases.push(network(summary.network));
+        phrases.push(told.network(summary.network));
+        phrases.extend(told.kernel_sweeps());
     }
     phrases.extend(told.addresses());
     phrases.extend(told.nodelay());
     phrases.extend(told.timeouts());
     phrases
-}
-
-/// Whose network launched servers were in, why where that was not meant, and which settings it had of its own.
-fn network(network: &NetworkRecord) -> String {
-    match (network.used, &network.fallback) {
-        (Network::Host, None) => "host network".to_owned(),
-        (Network::Host, Some(reason)) => format!("host network ({reason})"),
-        (Network::Private, _) if network.kernel.is_empty() => {
-            "private network namespace".to_owned()
-        }
-        (Network::Private, _) => {
-            let settings = network.kernel.iter();
-            let settings: Vec<String> = settings
-                .map(|(name, value)| format!("{name} = {value}"))
-                .collect();
-            format!("private network namespace with {}", list(&settings))
-        }
-    }
 }
 
 /// The machine.

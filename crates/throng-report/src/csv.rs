@@ -73,7 +73,7 @@ pub(crate) fn render(record: &RunRecord) -> String {
     let mut header = written(true, [Line::default()]);
     header.truncate(header.find('\n').unwrap_or(header.len()));
     for key in swept(record) {
-        header += &format!(",swept_{}", key.replace('-', "_"));
+        header += &format!(",swept_{}", key.replace(['-', '.'], "_"));
     }
     let lines = record.trials.iter().map(|trial| {
         let setting = record.plan.settings.get(trial.setting as usize);

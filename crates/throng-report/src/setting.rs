@@ -31,14 +31,24 @@ pub fn heading(setting: &Setting) -> String {
 /// The distinct values of a swept key in their order, as they are shown; `None` where it is not swept.
 pub(crate) fn values(plan: &Plan, key: &str) -> Option<Vec<String>> {
     plan.swept.iter().find(|swept| *swept == key)?;
-    let mut values = Vec::new();
     let all = plan.settings.iter().flat_map(|setting| &setting.swept);
-    for value in all.filter(|swept| swept.key == key).map(shown) {
+    Some(distinct(all.filter(|swept| swept.key == key).map(shown)))
+}
+
+/// The distinct values of a kernel setting in their order, by its dotted name.
+pub(crate) fn kernel_values(plan: &Plan, name: &str) -> Vec<String> {
+    let settings = plan.settings.iter();
+    distinct(settings.filter_map(|setting| setting.kernel.get(name).cloned()))
+}
+
+fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut values = Vec::new();
+    for value in all {
         if !values.contains(&value) {
             values.push(value);
         }
     }
-    Some(values)
+    values
 }
 
 /// A value as tables show it: connections with their thousands set apart.

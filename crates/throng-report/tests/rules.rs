@@ -204,6 +204,28 @@ fn a_table_is_headed_by_what_is_swept() {
 }
 
 #[test]
+fn kernel_settings_are_told_by_whole_names_above_and_swept_ones_by_short_names_below() {
+    let mut record = fixture::swept();
+    record.plan.swept[0] = "somaxconn".to_owned();
+    for setting in &mut record.plan.settings {
+        setting.swept[0].key = "somaxconn".to_owned();
+        let value = setting.swept[0].value.clone();
+        let swept = ("net.core.somaxconn".to_owned(), value);
+        let shared = ("net.ipv4.tcp_syncookies".to_owned(), "2".to_owned());
+        setting.kernel.extend([swept, shared]);
+    }
+    let text = terminal(&record, None, false);
+    for part in [
+        "private network namespace with net.ipv4.tcp_syncookies = 2",
+        "net.core.somaxconn 6 and 1024",
+        "1,000 connections · somaxconn 1024 · outstanding 8",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("net.core.somaxconn ="), "{text}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     for record in every_record() {
         for width in [80, 100, 160] {

@@ -162,8 +162,8 @@ pub(crate) struct LoadFlags {
     /// Their network and the generator's: a private one with its own settings and counters, or the host's [default: private]
     #[arg(long, value_parser = words::<Network>(&["private", "host"]), help_heading = "Launched servers")]
     net: Option<Network>,
-    /// Kernel setting of the private network, such as somaxconn=4096; the host's is left as it is. Repeatable
-    #[arg(long, value_name = "NAME=VALUE", help_heading = "Launched servers")]
+    /// Kernel setting of the private network, such as somaxconn=16,4096; the host's is left as it is. A value that holds a comma itself is for plan files. Repeatable
+    #[arg(long, value_name = "NAME=VALUE,…", help_heading = "Launched servers")]
     kernel: Vec<KernelSetting>,
     /// How long one may take to listen [default: 10s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Launched servers")]

@@ -68,6 +68,7 @@ fn kernel_settings() {
         &["echo", "poll", "--kernel", "net.ipv4.conf.eth0.rp_filter=1"],
         &["echo", "poll", "--kernel", "somaxconn"],
         &["echo", "poll", "--kernel", "somaxconn="],
+        &["echo", "poll", "--kernel", "somaxconn=16,,17"],
         &[
             "echo",
             "poll",

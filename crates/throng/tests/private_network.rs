@@ -67,19 +67,19 @@ fn namespaces(bench: &Bench) -> BTreeSet<String> {
         .collect()
 }
 
-/// A server in Python that echoes, and says first what `shows` prints.
+/// A server in Python that echoes, and does what `shows` says as soon as it listens.
 fn python_server(bench: &Bench, family: &str, shows: &str) -> String {
     let script = format!(
         r#"
 import os, signal, socket, sys, threading
 signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-{shows}
 if "{family}" == "unix":
     server = socket.socket(socket.AF_UNIX); server.bind(sys.argv[1]); server.listen(128)
 else:
     kind = socket.AF_INET6 if "{family}" == "ipv6" else socket.AF_INET
     host = "::1" if "{family}" == "ipv6" else "127.0.0.1"
     server = socket.create_server((host, int(sys.argv[1])), family=kind, backlog=128)
+{shows}
 def serve(connection):
     while data := connection.recv(65536):
         connection.sendall(data)
@@ -117,11 +117,9 @@ fn the_host_s_settings_are_the_same_after_a_run_with_others() {
     assert_eq!(host_settings(), before);
     assert_eq!(record.network.used, Network::Private);
     assert_eq!(record.trials[0].network, Network::Private);
-    assert_eq!(record.network.kernel["net.core.somaxconn"], "17");
-    assert_eq!(
-        record.network.kernel["net.ipv4.ip_local_port_range"],
-        "20000 20999"
-    );
+    let kernel = &record.plan.settings[0].kernel;
+    assert_eq!(kernel["net.core.somaxconn"], "17");
+    assert_eq!(kernel["net.ipv4.ip_local_port_range"], "20000 20999");
     assert!(
         outcome.stdout.contains("private network namespace with"),
         "{}",
@@ -164,7 +162,53 @@ fn settings_are_in_force_for_a_command() {
         "{}",
         outcome.stderr
     );
-    assert_eq!(record.network.kernel["net.ipv4.tcp_syncookies"], "0");
+    let kernel = &record.plan.settings[0].kernel;
+    assert_eq!(kernel["net.ipv4.tcp_syncookies"], "0");
+}
+
+/// Adds a line with its accept queue's limit: `tcpi_sacked` of a listener (`include/uapi/linux/tcp.h`, `tcp_get_info` in `net/ipv4/tcp.c`).
+const SHOWS_QUEUE_LIMIT: &str = "import struct; open('limits', 'a').write('%d\\n' % struct.unpack_from('I', server.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 28))";
+
+#[test]
+fn a_sweep_over_a_setting_gives_each_value_a_network_and_a_server_of_its_own() {
+    if !is_available() {
+        return;
+    }
+    let bench = Bench::new();
+    let before = host_settings();
+    let command = python_server(&bench, "ipv4", SHOWS_QUEUE_LIMIT);
+    bench.write("plan.toml", &format!(
+        "targets = [{{ command = '{command}', name = 'mine' }}]\nserver = 'per-sweep'\nconnections = [5, 2]\nmessages = 101\nwarmup = '0 messages'\nrepeats = 2\n[kernel]\nsomaxconn = [23, 17]\nnet.ipv4.tcp_syncookies = 2\n"
+    ));
+    let outcome = bench.throng(&["run", "plan.toml"]);
+    assert_eq!(host_settings(), before);
+    let record = bench.record();
+    assert_eq!(record.plan.swept, ["somaxconn", "connections"]);
+    let limits = fs::read_to_string(bench.path().join("limits")).expect("written");
+    let limits: Vec<&str> = limits.lines().collect();
+    assert_eq!(limits.len(), 4, "a process for each value in each repeat");
+    assert_eq!(record.trials.len(), 8, "{}", outcome.stderr);
+    for trial in &record.trials {
+        assert_eq!(trial.outcome, TrialOutcome::Completed, "{}", outcome.stderr);
+        let kernel = &record.plan.settings[trial.setting as usize].kernel;
+        let server = trial.server_ordinal.expect("launched") as usize;
+        assert_eq!(kernel["net.core.somaxconn"], limits[server]);
+        assert_eq!(kernel["net.ipv4.tcp_syncookies"], "2");
+    }
+    assert_eq!(limits.iter().filter(|limit| **limit == "23").count(), 2);
+    for part in [
+        "private network namespace with net.ipv4.tcp_syncookies = 2",
+        "net.core.somaxconn 23 and 17",
+        "2 connections · somaxconn 23",
+        "5 connections · somaxconn 17",
+    ] {
+        assert!(outcome.stdout.contains(part), "{part}: {}", outcome.stdout);
+    }
+    let table = bench.throng(&["report", "--format", "csv"]).stdout;
+    let header = table.lines().next().unwrap_or_default();
+    assert!(header.ends_with(",swept_somaxconn"), "{header}");
+    let lines = table.lines().filter(|line| line.ends_with(",17"));
+    assert_eq!(lines.count(), 4);
 }
 
 #[test]
@@ -303,6 +347,8 @@ fn settings_that_the_kernel_refuses_are_told_before_anything_runs() {
         ("rmem_max=1", "can only be read"),
         ("tcp_syncookies=x", "does not take `x`"),
         ("somaxconn=-5", "does not take `-5`"),
+        ("somaxconn=17,23,-5", "does not take `-5`"),
+        ("rmem_max=1,2", "can only be read"),
         ("somaxconn=17 18", "it makes `17` of it"),
         ("ip_local_port_range=5 3", "such as the present one, `"),
     ] {

@@ -43,16 +43,14 @@ fn make(mut socket: impl Read + AsFd) -> NamespaceReport {
     if let Err(obstacle) = entered.bring_loopback_up() {
         return NamespaceReport::Refused(obstacle.to_string());
     }
-    let kernel = match settings::apply(&entered, &job.kernel) {
-        Ok(kernel) => kernel,
-        Err(refusal) => return NamespaceReport::Kernel(refusal),
-    };
+    if let Err(refusal) = settings::apply(&entered, &job.kernel) {
+        return NamespaceReport::Kernel(refusal);
+    }
     match entered.hand_over(&socket) {
         Ok(()) => NamespaceReport::Made(SetUp {
             user_namespace: entered.in_user_namespace,
             copied,
             not_copied,
-            kernel,
         }),
         Err(error) => NamespaceReport::Refused(error.to_string()),
     }

@@ -11,7 +11,7 @@ use super::error::Refusal;
 pub(crate) struct NamespaceJob {
     /// Values of the host: copied where the namespace has the setting and another value.
     pub(crate) host: BTreeMap<String, String>,
-    /// Values of the plan: set after that.
+    /// Values of one of the plan's settings: set after that.
     pub(crate) kernel: BTreeMap<String, String>,
 }
 
@@ -27,13 +27,11 @@ pub(crate) enum NamespaceReport {
     Kernel(Refusal),
 }
 
-/// What was set.
+/// What was set, besides the values of the plan: those are in force, or there is no namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SetUp {
     pub(crate) user_namespace: bool,
     pub(crate) copied: BTreeMap<String, String>,
     /// With the reason.
     pub(crate) not_copied: BTreeMap<String, String>,
-    /// As the kernel has them now.
-    pub(crate) kernel: BTreeMap<String, String>,
 }

@@ -1,5 +1,6 @@
 //! Having a namespace made: starting the child that does it, and taking over what it made.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -22,10 +23,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest report: some settings by name.
 const REPORT_BYTES_MAX: u64 = 1 << 20;
 
-/// Makes namespaces, all alike.
+/// Settings by dotted name.
+type Values = BTreeMap<String, String>;
+
+/// Makes namespaces, alike but for the plan's kernel settings.
 #[derive(Debug)]
 pub(super) struct Making<'a> {
-    pub(super) job: NamespaceJob,
+    /// Values of the host that each is given first.
+    pub(super) host: Values,
+    /// All values that the plan has anywhere, by dotted name: what must never reach the host.
+    pub(super) planned: BTreeMap<String, BTreeSet<String>>,
     pub(super) throng_program: &'a Path,
     pub(super) interrupted: &'a AtomicBool,
 }
@@ -59,10 +66,13 @@ pub(crate) enum MakeError {
 }
 
 impl Making<'_> {
-    /// Makes one.
-    pub(super) fn make(&self) -> Result<Made, MakeError> {
+    /// Makes one with these settings of the plan.
+    pub(super) fn make(&self, kernel: &Values) -> Result<Made, MakeError> {
         let before = self.host_values();
-        let made = self.hold();
+        let made = self.hold(NamespaceJob {
+            host: self.host.clone(),
+            kernel: kernel.clone(),
+        });
         // Whatever came of it: the host's settings are as they were.
         for (name, before) in before {
             self.see_to_host(&name, &before)
@@ -85,7 +95,7 @@ impl Making<'_> {
         }
     }
 
-    fn hold(&self) -> Result<Made, MakeError> {
+    fn hold(&self, job: NamespaceJob) -> Result<Made, MakeError> {
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(self.throng_program);
         command
@@ -96,7 +106,7 @@ impl Making<'_> {
         };
         let mut child = Child::spawn(command, &[], lines)?;
         // One that ends without reading its job tells why, or not, below.
-        let job = serde_json::to_vec(&self.job).map_err(io::Error::from)?;
+        let job = serde_json::to_vec(&job).map_err(io::Error::from)?;
         ours.set_write_timeout(Some(PATIENCE))?;
         let _ = (&ours).write_all(&job);
         let _ = ours.shutdown(Shutdown::Write);
@@ -136,20 +146,21 @@ impl Making<'_> {
         }
     }
 
-    /// The host's values of the plan's settings.
+    /// The host's values of all of the plan's settings.
     fn host_values(&self) -> Vec<(String, String)> {
-        let names = self.job.kernel.keys();
+        let names = self.planned.keys();
         names
             .filter_map(|name| Some((name.clone(), sysctl::read(name).ok()?)))
             .collect()
     }
 
-    /// Kernels have had settings that a namespace could write and that were the whole machine's. What has become of the
-    /// plan's value on the host is undone; any other change is somebody else's.
+    /// Kernels have had settings that a namespace could write and that were the whole machine's. Where the
+    /// host has come to a value of the plan this is undone; any other change is somebody else's.
     fn see_to_host(&self, name: &str, before: &str) -> Result<(), Refusal> {
         let now = sysctl::read(name).unwrap_or_else(|_| before.to_owned());
-        let asked = self.job.kernel.get(name).map_or("", String::as_str);
-        if now == before || !now.split_whitespace().eq(asked.split_whitespace()) {
+        let mut planned = self.planned.get(name).into_iter().flatten();
+        let is_planned = planned.any(|value| now.split_whitespace().eq(value.split_whitespace()));
+        if now == before || !is_planned {
             return Ok(());
         }
         let name = name.to_owned();
@@ -181,10 +192,8 @@ mod tests {
             let interrupted = AtomicBool::new(false);
             let name = "net.core.somaxconn";
             let making = Making {
-                job: NamespaceJob {
-                    kernel: [(name.to_owned(), "17".to_owned())].into(),
-                    ..NamespaceJob::default()
-                },
+                host: Values::new(),
+                planned: [(name.to_owned(), ["17", "19"].map(str::to_owned).into())].into(),
                 throng_program: Path::new("/nonexistent/throng"),
                 interrupted: &interrupted,
             };
@@ -193,12 +202,14 @@ mod tests {
             assert_eq!(see_to_host(), Ok(()), "nothing has happened");
             host.set(name, "18").expect("set");
             assert_eq!(see_to_host(), Ok(()), "somebody else's change");
-            host.set(name, "17").expect("set");
-            let shared = Refusal::Shared {
-                name: name.to_owned(),
-            };
-            assert_eq!(see_to_host(), Err(shared));
-            assert_eq!(sysctl::read(name).expect("there"), before);
+            for planned in ["17", "19"] {
+                host.set(name, planned).expect("set");
+                let shared = Refusal::Shared {
+                    name: name.to_owned(),
+                };
+                assert_eq!(see_to_host(), Err(shared));
+                assert_eq!(sysctl::read(name).expect("there"), before);
+            }
         });
         played.join().expect("as asserted");
     }
@@ -208,11 +219,13 @@ mod tests {
         let interrupted = AtomicBool::new(false);
         let error = |program: &'static str| {
             let making = Making {
-                job: NamespaceJob::default(),
+                host: Values::new(),
+                planned: BTreeMap::new(),
                 throng_program: Path::new(program),
                 interrupted: &interrupted,
             };
-            making.make().expect_err(program).to_string()
+            let made = making.make(&Values::new());
+            made.expect_err(program).to_string()
         };
         assert!(
             error("false").contains("exit status: 1"),

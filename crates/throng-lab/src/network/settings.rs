@@ -51,8 +51,8 @@ pub(super) fn copy(settings: &impl Settings, host: &Values) -> (Values, Values) 
     (copied, not_copied)
 }
 
-/// Sets the plan's values; as the kernel has them then.
-pub(super) fn apply(settings: &impl Settings, kernel: &Values) -> Result<Values, Refusal> {
+/// Sets the plan's values: all of them are in force then, at once.
+pub(super) fn apply(settings: &impl Settings, kernel: &Values) -> Result<(), Refusal> {
     let mut before = Values::new();
     for (name, value) in kernel {
         let (name, value) = (name.clone(), value.clone());
@@ -74,11 +74,7 @@ pub(super) fn apply(settings: &impl Settings, kernel: &Values) -> Result<Values,
             reason,
         })?;
     }
-    let in_force = kernel.keys().map(|name| {
-        let value = settings.read(name).unwrap_or_default();
-        (name.clone(), in_one_form(&value))
-    });
-    Ok(in_force.collect())
+    Ok(())
 }
 
 /// Writes what differs. Of each that had to be written: whether it is in the end what it should be, or why not.
@@ -86,30 +82,34 @@ fn write_until_settled(
     settings: &impl Settings,
     values: &Values,
 ) -> BTreeMap<String, Result<(), String>> {
-    let is_settled = |name: &str, value: &str| {
-        let own = settings.read(name);
-        own.is_ok_and(|own| is_same(&own, value))
+    // In words what it is instead.
+    let settled = |name: &str, value: &str| match settings.read(name) {
+        Ok(own) if is_same(&own, value) => Ok(()),
+        Ok(own) => Err(format!("it makes `{}` of it", in_one_form(&own))),
+        Err(error) => Err(error.to_string()),
     };
     let mut written = BTreeMap::new();
     for _ in 0..PASSES {
         let mut is_over = true;
         for (name, value) in values {
-            if is_settled(name, value) {
+            if settled(name, value).is_ok() {
                 continue;
             }
             is_over = false;
-            let outcome = match settings.write(name, value) {
-                Ok(()) if is_settled(name, value) => Ok(()),
-                Ok(()) => Err(match settings.read(name) {
-                    Ok(own) => format!("it makes `{}` of it", in_one_form(&own)),
-                    Err(error) => error.to_string(),
-                }),
-                Err(error) => Err(error.to_string()),
-            };
-            written.insert(name.clone(), outcome);
+            let outcome = settings.write(name, value);
+            written.insert(name.clone(), outcome.map_err(|error| error.to_string()));
         }
         if is_over {
             break;
+        }
+    }
+    // The last word: a write may undo another, and make up for one that was refused.
+    for (name, value) in values {
+        match (settled(name, value), written.get_mut(name)) {
+            (Ok(()), None) | (Err(_), Some(Err(_))) => {}
+            (in_the_end, _) => {
+                written.insert(name.clone(), in_the_end);
+            }
         }
     }
     written
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     /// Settings of which some behave as the kernel's do: `forward` resets `redirects`, `range` needs `start` to be 0,
-    /// `clamped` is at most 100, `fixed` can only be read.
+    /// `clamped` is at most 100, `fixed` can only be read, and of `left` and `right` one only is not 0.
     struct Table(RefCell<Values>);
 
     impl Table {
@@ -141,8 +141,10 @@ mod tests {
                 ("clamped", "1"),
                 ("fixed", "1"),
                 ("forward", "0"),
+                ("left", "0"),
                 ("range", "2000\t3000"),
                 ("redirects", "1"),
+                ("right", "0"),
                 ("start", "1024"),
             ])))
         }
@@ -170,8 +172,14 @@ mod tests {
                 "clamped" if value.len() > 2 => "100".to_owned(),
                 _ => value.to_owned(),
             };
-            if name == "forward" {
-                table.insert("redirects".to_owned(), "0".to_owned());
+            let undone = match name {
+                "forward" => Some("redirects"),
+                "left" => Some("right"),
+                "right" => Some("left"),
+                _ => None,
+            };
+            if let Some(undone) = undone {
+                table.insert(undone.to_owned(), "0".to_owned());
             }
             table.insert(name.to_owned(), value);
             Ok(())
@@ -206,8 +214,18 @@ mod tests {
     fn what_needs_another_setting_first_is_tried_again() {
         let table = Table::new();
         let kernel = values(&[("range", "10 20"), ("start", "0")]);
-        let in_force = apply(&table, &kernel).expect("in some order");
-        assert_eq!(in_force, values(&[("range", "10 20"), ("start", "0")]));
+        apply(&table, &kernel).expect("in some order");
+        assert_eq!(table.read("range").unwrap(), "10\t20");
+        assert_eq!(table.read("start").unwrap(), "0");
+    }
+
+    #[test]
+    fn what_cannot_be_in_force_at_once_is_refused() {
+        let pair = values(&[("left", "1"), ("right", "1")]);
+        let text = apply(&Table::new(), &pair).expect_err("one of both");
+        let text = text.to_string();
+        assert!(text.contains("`1` (it makes `0` of it)"), "{text}");
+        assert_eq!(apply(&Table::new(), &values(&[("left", "1")])), Ok(()));
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //!
 //! One struct for a plan file and for the command line, so that a flag and a key can never differ in name, form or
 //! meaning. Its keys stand in one list, below: those that hold for the whole run, and those that may be swept. From the
-//! latter the list also makes [`Point`], the same keys with a single value each. Nothing is validated here beyond the form of each
+//! latter the list also makes [`Point`], the same keys with a single value each. The kernel settings, which may be swept too, are a
+//! table of their own and join it when their names have been found. Nothing is validated here beyond the form of each
 //! value; [`super::resolve()`] does that in one place.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -13,6 +15,7 @@ use throng_record::plan::{Experiment, ListenFamily, ServerLifetime};
 use throng_record::{Amount, Arrivals, Network, SweptValue};
 
 use super::KernelDraft;
+use super::kernel::KernelSweep;
 use super::sweep::{Sweep, Swept};
 use super::value::{self, Addresses, BackendChoice, CpuChoice};
 use crate::target::TargetDraft;
@@ -38,6 +41,8 @@ macro_rules! keys {
         pub(super) struct Point {
             /// The values of the keys that are swept, the one that varies slowest first.
             pub(super) swept: Vec<SweptValue>,
+            /// Kernel settings, by dotted name.
+            pub(super) kernel: BTreeMap<String, String>,
             $(pub(super) $swept: Option<$swept_type>,)*
         }
 
@@ -50,8 +55,12 @@ macro_rules! keys {
             }
 
             /// The keys that have several values, and how many, the one that varies slowest first.
-            pub(super) fn swept(&self) -> Vec<(String, usize)> {
-                let mut swept = Vec::new();
+            pub(super) fn swept(&self, kernel: &[KernelSweep]) -> Vec<(String, usize)> {
+                let mut swept: Vec<(String, usize)> = kernel
+                    .iter()
+                    .filter(|setting| setting.values.is_swept())
+                    .map(|setting| (setting.key.clone(), setting.values.values().len()))
+                    .collect();
                 $(if let Some(sweep) = self.$swept.as_ref().filter(|sweep| sweep.is_swept()) {
                     swept.push((name_of(stringify!($swept)), sweep.values().len()));
                 })*
@@ -59,8 +68,13 @@ macro_rules! keys {
             }
 
             /// Every combination of the values of all keys.
-            pub(super) fn points(&self) -> Vec<Point> {
+            pub(super) fn points(&self, kernel: &[KernelSweep]) -> Vec<Point> {
                 let mut points = vec![Point::default()];
+                for KernelSweep { name, key, values } in kernel {
+                    points = combined(points, key.clone(), values, |point, value| {
+                        point.kernel.insert(name.clone(), value);
+                    });
+                }
                 $(if let Some(sweep) = &self.$swept {
                     points = combined(points, name_of(stringify!($swept)), sweep, |point, value| {
                         point.$swept = Some(value);
@@ -95,13 +109,13 @@ keys! {
         source: Vec<IpAddr>,
         /// The network of launched servers and the generator.
         net: Network,
-        /// Settings of the private network.
+        /// Settings of the private network; each may be swept.
         kernel: KernelDraft,
         /// The same keys again, laid over the plan when it is shortened.
         quick: Box<PlanDraft>,
     }
 
-    // The first varies slowest: what a server is launched with, what the generator is, what it does, and last the connections.
+    // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections.
     swept {
         /// CPUs of both sides.
         cpus: CpuChoice,
@@ -171,7 +185,7 @@ fn combined<T: Swept>(
     points: Vec<Point>,
     key: String,
     sweep: &Sweep<T>,
-    set: fn(&mut Point, T),
+    set: impl Fn(&mut Point, T),
 ) -> Vec<Point> {
     let with = |point: &Point, value: &T| {
         let mut point = point.clone();

@@ -1,13 +1,15 @@
 //! The `[kernel]` table: settings of the private network, as people write them.
 //!
 //! A name is dotted (`net.ipv4.tcp_syncookies`, quoted or not: TOML reads it as tables in tables) or short (`somaxconn`); a
-//! value is a number or a text. Which setting is meant is found out by [`super::resolve()`].
+//! value is a number or a text, and a list of them is a sweep. Which setting is meant is found out by [`super::resolve()`].
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::sweep::{Sweep, Swept};
 
 /// Settings, each of its own name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,43 +32,54 @@ impl KernelDraft {
     }
 }
 
-/// One setting. On the command line `NAME=VALUE`.
+/// One setting. On the command line `NAME=VALUE`, where commas part the values of a sweep: a value that holds commas itself is for
+/// plan files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSetting {
     /// Dotted or short.
     pub name: String,
-    /// As it is written to the kernel.
-    pub value: String,
+    /// As they are written to the kernel.
+    pub values: Sweep<String>,
+}
+
+/// A setting that was found among those that there are.
+pub(super) struct KernelSweep {
+    /// Dotted.
+    pub(super) name: String,
+    /// Its shortest name, for headings.
+    pub(super) key: String,
+    pub(super) values: Sweep<String>,
 }
 
 impl FromStr for KernelSetting {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            Some((name, value)) if !name.trim().is_empty() => Ok(Self {
-                name: name.trim().to_owned(),
-                value: value.trim().to_owned(),
-            }),
-            _ => Err(format!(
-                "`{text}` is no setting; write NAME=VALUE, for example somaxconn=4096"
-            )),
-        }
+        let read = || {
+            let (name, values) = text.split_once('=')?;
+            let name = name.trim().to_owned();
+            let values = values.split(',').map(|value| value.trim().to_owned());
+            let values = Sweep::of(values.collect())?;
+            (!name.is_empty()).then_some(Self { name, values })
+        };
+        read().ok_or_else(|| {
+            format!("`{text}` is no setting; write NAME=VALUE, for example somaxconn=4096")
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for KernelDraft {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match Node::deserialize(deserializer)? {
-            Node::Value(_) => return Err(de::Error::custom("expected a table of settings")),
+            Node::Values(_) => return Err(de::Error::custom("expected a table of settings")),
             Node::Table(settings) => settings,
         })
     }
 }
 
-/// A value, or a table with its names put together.
+/// One value or several, or a table with its names put together.
 enum Node {
-    Value(String),
+    Values(Sweep<String>),
     Table(KernelDraft),
 }
 
@@ -76,19 +89,24 @@ impl<'de> Deserialize<'de> for Node {
         impl<'de> Visitor<'de> for Either {
             type Value = Node;
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a number, a text such as \"1024 65535\", or a table of settings")
+                out.write_str("a number, a text such as \"1024 65535\", a list of them, or a table of settings")
             }
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Node, E> {
-                Ok(Node::Value(value.to_string()))
+                Ok(Node::Values(KernelValue::of(value).0.into()))
             }
             fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
-                Ok(Node::Value(value.trim().to_owned()))
+                Ok(Node::Values(KernelValue::of(value).0.into()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Node, A::Error> {
+                let values = de::value::SeqAccessDeserializer::new(values);
+                let values = Sweep::<KernelValue>::deserialize(values)?;
+                Ok(Node::Values(values.map(|value| value.0)))
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
                 let mut settings = Vec::new();
                 while let Some(name) = map.next_key::<String>()? {
                     match map.next_value()? {
-                        Node::Value(value) => settings.push(KernelSetting { name, value }),
+                        Node::Values(values) => settings.push(KernelSetting { name, values }),
                         Node::Table(inner) => {
                             settings.extend(inner.0.into_iter().map(|setting| KernelSetting {
                                 name: format!("{name}.{}", setting.name),
@@ -101,5 +119,38 @@ impl<'de> Deserialize<'de> for Node {
             }
         }
         deserializer.deserialize_any(Either)
+    }
+}
+
+/// A value in a list: a number or a text.
+#[derive(Clone, PartialEq)]
+struct KernelValue(String);
+
+impl KernelValue {
+    fn of(value: impl ToString) -> Self {
+        Self(value.to_string().trim().to_owned())
+    }
+}
+
+impl Swept for KernelValue {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrText;
+        impl Visitor<'_> for NumberOrText {
+            type Value = KernelValue;
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a number or a text such as \"1024 65535\"")
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<KernelValue, E> {
+                Ok(KernelValue::of(value))
+            }
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<KernelValue, E> {
+                Ok(KernelValue::of(value))
+            }
+        }
+        deserializer.deserialize_any(NumberOrText)
+    }
+
+    fn text(&self) -> String {
+        self.0.clone()
     }
 }

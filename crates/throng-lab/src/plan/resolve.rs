@@ -6,6 +6,7 @@
 
 mod exchange;
 mod fleet;
+mod kernel;
 mod network;
 mod quick;
 mod setting;
@@ -15,7 +16,8 @@ use throng_record::plan::{Experiment, ServerLifetime};
 use throng_record::{Plan, TargetRecord};
 
 use super::draft::Point;
-pub use network::KernelNameError;
+use super::kernel::KernelSweep;
+pub use kernel::KernelNameError;
 
 use super::{Environment, PlanDraft, PlanError};
 use crate::suggest::or_list;
@@ -50,12 +52,13 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     draft.connections = draft.connections.map(super::Sweep::ascending);
     let mut notes = Vec::new();
     let targets = targets::resolve(&draft, environment)?;
-    let points = points(&draft, targets.len())?;
+    let net = network::network(&draft, &targets)?;
+    let kernel = kernel::resolve(&draft, environment)?;
+    let points = points(&draft, &kernel, targets.len())?;
     let settings = points
         .into_iter()
         .map(|point| setting::resolve(&draft, point, &targets, environment, &mut notes))
         .collect::<Result<_, _>>()?;
-    let (net, kernel) = network::network(&draft, environment, &targets)?;
     let mut plan = Plan {
         name: name(&draft)?,
         title: draft
@@ -76,8 +79,11 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         seed: draft.seed.unwrap_or(1),
         server: draft.server.unwrap_or(ServerLifetime::PerTrial),
         net,
-        kernel,
-        swept: draft.swept().into_iter().map(|(key, _)| key).collect(),
+        swept: draft
+            .swept(&kernel)
+            .into_iter()
+            .map(|(key, _)| key)
+            .collect(),
         settings,
     };
     if plan.quick {
@@ -101,8 +107,12 @@ fn not_zero(
 }
 
 /// The points of the sweep, counted before they are made.
-fn points(draft: &PlanDraft, targets: usize) -> Result<Vec<Point>, PlanError> {
-    let swept = draft.swept();
+fn points(
+    draft: &PlanDraft,
+    kernel: &[KernelSweep],
+    targets: usize,
+) -> Result<Vec<Point>, PlanError> {
+    let swept = draft.swept(kernel);
     let cells = swept
         .iter()
         .fold(targets, |cells, (_, values)| cells.saturating_mul(*values));
@@ -118,7 +128,7 @@ fn points(draft: &PlanDraft, targets: usize) -> Result<Vec<Point>, PlanError> {
             most: CELLS_MAX,
         });
     }
-    Ok(draft.points())
+    Ok(draft.points(kernel))
 }
 
 fn name(draft: &PlanDraft) -> Result<String, PlanError> {

@@ -16,7 +16,7 @@ use throng_record::{Amount, Arrivals};
 use super::value::{self, Addresses, BackendChoice, CpuChoice};
 
 /// The value of a key that may be swept: in a plan file one value or a list, never empty, nothing in it twice.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep<T>(Vec<T>);
 
 impl<T: PartialEq> Sweep<T> {

@@ -2,11 +2,12 @@
 
 use throng_record::plan::{ListenFamily, ServerLifetime};
 use throng_record::{
-    Amount, Arrivals, Expect, Pacing, Plan, Protocol, Setting, SourceAddresses, Stop,
+    Amount, Arrivals, Expect, Network, NetworkRecord, Pacing, Plan, Protocol, Setting,
+    SourceAddresses, Stop,
 };
 
 use crate::format::{exact, list, plural, rate, setting_ns};
-use crate::setting::values;
+use crate::setting::{kernel_values, values};
 
 /// A plan, and its first setting for all that the others share.
 pub(super) struct Told<'a> {
@@ -168,6 +169,32 @@ impl Told<'_> {
             phrases.push("one server process for each sweep".to_owned());
         }
         phrases
+    }
+
+    /// Whose network launched servers were in, why where that was not meant, and which settings it had of its own throughout.
+    pub(super) fn network(&self, network: &NetworkRecord) -> String {
+        let shared = self.kernel().filter(|(_, values)| values.len() == 1);
+        let shared: Vec<String> = shared
+            .map(|(name, values)| format!("{name} = {}", list(&values)))
+            .collect();
+        match (network.used, &network.fallback) {
+            (Network::Host, None) => "host network".to_owned(),
+            (Network::Host, Some(reason)) => format!("host network ({reason})"),
+            (Network::Private, _) if shared.is_empty() => "private network namespace".to_owned(),
+            (Network::Private, _) => format!("private network namespace with {}", list(&shared)),
+        }
+    }
+
+    /// Kernel settings that are compared, by their whole names.
+    pub(super) fn kernel_sweeps(&self) -> impl Iterator<Item = String> {
+        let swept = self.kernel().filter(|(_, values)| values.len() > 1);
+        swept.map(|(name, values)| format!("{name} {}", list(&values)))
+    }
+
+    /// Each kernel setting with its values in their order.
+    fn kernel(&self) -> impl Iterator<Item = (&str, Vec<String>)> {
+        let names = self.setting.kernel.keys();
+        names.map(|name| (name.as_str(), kernel_values(self.plan, name)))
     }
 
     pub(super) fn addresses(&self) -> Option<String> {

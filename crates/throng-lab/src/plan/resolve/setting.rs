@@ -53,6 +53,7 @@ pub(super) fn resolve(
             .workers
             .map(|workers| not_zero("workers", Some(workers), 1, "nobody would serve", "4"))
             .transpose()?,
+        kernel: point.kernel,
         swept: point.swept,
     })
 }

@@ -70,6 +70,7 @@ fn any_key_of_the_load_the_generator_and_the_launch_may_be_a_list() {
         "backlog = [1, 2]",
         "workers = [1, 2]",
         "cpus = ['0:1', { server = '1' }]",
+        "[kernel]\nsomaxconn = [1, 2]",
     ] {
         let plan = plan(text);
         assert_eq!((plan.settings.len(), plan.swept.len()), (2, 1), "{text}");
