@@ -27,6 +27,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) target: TargetKind,
     pub(crate) load: &'a LoadRecord,
     pub(crate) busy: Busy,
+    /// Connections that the plan asked for; fewer are opened where the server has no room for all.
+    pub(crate) asked: u32,
     /// The most connections that the server declares to serve at once; absent where it declares no bound.
     pub(crate) serves_at_once: Option<u32>,
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
@@ -43,10 +45,11 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
         pacing,
         load.connect.connected,
         exchange,
+        evidence.asked,
         evidence.serves_at_once,
     );
     let mut checks = vec![
-        littles_law::check(pacing, exchange.steady.as_ref()),
+        littles_law::check(pacing, exchange.steady.as_ref(), errors::number(load)),
         outstanding::check(pacing, exchange.outstanding_sampled.as_ref()),
         generator_bound::check(pacing, evidence.busy),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),

@@ -6,6 +6,7 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use throng_record::{LoadEvent, LoadJob};
@@ -26,6 +27,8 @@ pub(crate) struct Generator {
     child: Child,
     /// It and nothing else: it starts no processes.
     pub(crate) tree: ProcessTree,
+    /// Dropped, its standard input ends, which lets it go on from the connects.
+    hold: Option<Sender<()>>,
 }
 
 /// The generator failed, rather than the server.
@@ -67,18 +70,34 @@ impl Generator {
         };
         let mut child = Child::spawn(command, cpus, lines)?;
         let tree = ProcessTree::of(child.pid()).map_err(GeneratorError::Observe)?;
-        let job = serde_json::to_vec(job).expect("a job has no maps with keys that are no text");
+        let (hold, held) = channel::<()>();
+        let mut job =
+            serde_json::to_vec(job).expect("a job has no maps with keys that are no text");
+        job.push(b'\n');
         if let Some(mut stdin) = child.take_stdin() {
             // A large job does not fit into the pipe: a child that never reads it must not stop us. That the child is gone is
             // noticed by its missing events.
-            let write = move || drop(stdin.write_all(&job));
+            let write = move || {
+                let _ = stdin.write_all(&job);
+                // Nothing is ever sent: this ends when the other end is dropped.
+                let _ = held.recv();
+            };
             drop(
                 std::thread::Builder::new()
                     .name("job".to_owned())
                     .spawn(write),
             );
         }
-        Ok(Self { child, tree })
+        Ok(Self {
+            child,
+            tree,
+            hold: Some(hold),
+        })
+    }
+
+    /// Everything that is to be read while the connections are open and idle has been read.
+    pub(crate) fn go_on(&mut self) {
+        self.hold = None;
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -1,12 +1,24 @@
 //! One trial's job for the generator.
 
-use throng_record::{ExchangeSpec, FleetSpec, LoadJob, Plan};
+use throng_record::{ExchangeSpec, FleetSpec, LoadJob, Plan, Setting};
 use throng_sys::address::Address;
 
 use crate::order::Cell;
 
 /// Connects in flight at once, per shard: enough to keep a listener busy, and far below any backlog.
 const CONNECT_CONCURRENCY: u32 = 64;
+
+/// How many of a setting's connections a server can be given that serves `at_once`: those, and as many as wait in its accept
+/// queue. Further ones would find it full, and wait for SYN retransmissions.
+pub(crate) fn connectable(setting: &Setting, at_once: u32) -> u32 {
+    const SOMAXCONN: &str = "net.core.somaxconn";
+    let somaxconn = match setting.kernel.get(SOMAXCONN) {
+        Some(value) => value.parse().ok(),
+        None => throng_sys::sysctl::read_value(SOMAXCONN).ok(),
+    };
+    let queue = somaxconn.map_or(setting.backlog, |most: u32| most.min(setting.backlog));
+    setting.connections.min(at_once.saturating_add(queue))
+}
 
 /// The job of a cell against a server at `address`. Each repeat has payloads and arrivals of its own, the same for all
 /// targets.

@@ -17,7 +17,7 @@ mod sweep;
 pub mod value;
 
 pub use draft::PlanDraft;
-pub use environment::{BuiltInModel, Environment};
+pub use environment::{BuiltInModel, Environment, ModelWorkers};
 pub use error::PlanError;
 pub use file::PlanFileError;
 pub use kernel::{KernelDraft, KernelSetting};

@@ -18,7 +18,7 @@ use throng_sys::namespace::Network;
 
 use crate::event::TrialPhase;
 use crate::generator::Generator;
-use crate::job::job;
+use crate::job::{connectable, job};
 use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
 use crate::network::{self, Networks};
 use crate::observer::{Observed, Observer, find_running};
@@ -102,7 +102,10 @@ impl Bench<'_> {
         let mut trial = self.blank(cell, &address);
         trial.server_ordinal = life.as_ref().map(|life| life.ordinal);
         trial.workers = announced.workers;
-        trial.job.exchange.serves_at_once = announced.serves_at_once;
+        if let Some(at_once) = announced.serves_at_once {
+            trial.job.exchange.serves_at_once = Some(at_once);
+            trial.job.fleet.connections = connectable(setting, at_once);
+        }
         let network = life
             .as_ref()
             .map_or_else(Network::own, |life| life.server.network.clone());
@@ -140,7 +143,7 @@ impl Bench<'_> {
         trial.series = ended.series;
         let is_hopeless = conclude(
             &mut trial,
-            target,
+            (target, setting.connections),
             ended.outcome,
             ended.record,
             seen,

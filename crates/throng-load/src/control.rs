@@ -83,11 +83,14 @@ impl Progress {
     }
 }
 
-/// Written by the coordinator, read by every shard once per turn.
+/// Written by the coordinator and at a connection's first reply, read by every shard once per turn.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Orders {
     stop_sending: AtomicBool,
+    /// Connections whose first reply the warm-up waits for, over all shards, so that all of them begin to measure together.
+    /// Written once for each connection.
+    unanswered: AtomicU64,
 }
 
 impl Orders {
@@ -100,7 +103,19 @@ impl Orders {
         self.stop_sending.load(Relaxed)
     }
 
-    pub(crate) fn reset(&self) {
+    /// So many first replies are to be waited for.
+    pub(crate) fn reset(&self, unanswered: u32) {
         self.stop_sending.store(false, Relaxed);
+        self.unanswered.store(u64::from(unanswered), Relaxed);
+    }
+
+    /// A connection has had its first reply, or never will.
+    pub(crate) fn answered(&self) {
+        self.unanswered.fetch_sub(1, Relaxed);
+    }
+
+    /// Whether nobody is waited for any more.
+    pub(crate) fn all_answered(&self) -> bool {
+        self.unanswered.load(Relaxed) == 0
     }
 }

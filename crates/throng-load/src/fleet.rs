@@ -18,7 +18,7 @@ use crate::control::{Interrupt, Orders, Progress, ProgressReading, ShardStage};
 use crate::error::LoadError;
 use crate::messages::Messages;
 use crate::protocol::usual_reply_bytes;
-use crate::shard::{Answer, Answers, Assignment, Phase, run};
+use crate::shard::{Answer, Answers, Assignment, Phase, run, waits_for_all};
 use crate::source::Sources;
 use watch::Watch;
 
@@ -46,6 +46,8 @@ pub struct Fleet {
     answers: Receiver<(u32, Result<Answer, LoadError>)>,
     orders: Arc<Orders>,
     interrupt: Interrupt,
+    /// Open connections that have not been exchanged with yet.
+    fresh: u32,
 }
 
 struct ShardHandle {
@@ -80,6 +82,7 @@ impl Fleet {
             answers,
             orders: Arc::clone(&orders),
             interrupt,
+            fresh: 0,
         };
         let mut first = 0;
         for shard in 0..spec.shards {
@@ -124,7 +127,9 @@ impl Fleet {
                 Answer::Connected(connect) => Some(*connect),
                 _ => None,
             });
-        Ok(merge::connects(shards))
+        let phase = merge::connects(shards);
+        self.fresh = phase.connected;
+        Ok(phase)
     }
 
     /// Exchanges messages until the stop condition or the interrupt.
@@ -136,7 +141,10 @@ impl Fleet {
         spec: &ExchangeSpec,
         observer: Observer<'_>,
     ) -> Result<ExchangePhase, LoadError> {
-        self.orders.reset();
+        let waits_for_all = waits_for_all(spec, self.spec.connections);
+        let unanswered = if waits_for_all { self.fresh } else { 0 };
+        self.fresh = 0;
+        self.orders.reset(unanswered);
         self.shards.iter().for_each(|shard| shard.progress.reset());
         self.tell(|| Phase::Exchange(Box::new(spec.clone())));
         let mut watch = Watch::new(spec);

@@ -28,7 +28,7 @@ use crate::protocol::Replies;
 use crate::source::Sources;
 
 pub(crate) use connect::ShardConnect;
-pub(crate) use exchange::{ShardExchange, Window};
+pub(crate) use exchange::{ShardExchange, Window, waits_for_all};
 
 /// What a shard is told to do next.
 pub(crate) enum Phase {

@@ -32,7 +32,10 @@ pub struct SideRecord {
     pub system_ns: u64,
     /// CPU time ÷ (window × CPUs allowed).
     pub utilisation: f64,
-    /// CPU time ÷ measured replies.
+    /// The readings came so late that their window is not the measured one: CPU time and utilisation are of another stretch.
+    #[serde(default)]
+    pub is_of_other_window: bool,
+    /// CPU time per second ÷ replies per second; absent where the window is another one.
     pub cpu_per_message_ns: Option<f64>,
     /// Memory before the first connection.
     pub memory_before: MemorySample,

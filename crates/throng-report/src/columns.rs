@@ -147,8 +147,13 @@ fn throughput(row: &Row, compared: Compared) -> String {
 
 /// `120 of 1000`: the connections that got replies.
 fn serves(row: &Row) -> String {
-    row.serves_of
-        .map_or_else(absent, |(served, of)| format!("{served} of {of}"))
+    row.serves_of.map_or_else(absent, |(served, of)| {
+        format!(
+            "{} of {}",
+            format::exact(served.into()),
+            format::exact(of.into())
+        )
+    })
 }
 
 /// The most frequent reason in full, the others as a number: the remarks under the table name them all.

@@ -44,8 +44,16 @@ pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
         notes.insert(
             0,
             match judged {
-                1 => "The trial passed every check.".to_owned(),
-                made => format!("All {} trials passed every check.", exact(made.into())),
+                1 if partial == 0 => "The trial passed every check.".to_owned(),
+                made if partial == 0 => {
+                    format!("All {} trials passed every check.", exact(made.into()))
+                }
+                made => format!(
+                    "{} of {} trials passed every check; in the other {} the server serves fewer connections at once.",
+                    exact(made.into()),
+                    exact(summary.trials_made.into()),
+                    exact(partial.into())
+                ),
             },
         );
     }
@@ -184,7 +192,7 @@ fn held_to_one_cpu(summary: &Summary<'_>) -> Option<String> {
         .map(|name| (*name).to_owned())
         .collect();
     Some(format!(
-        "Held to one CPU, and so to one loop: {}. With more CPUs for the server (--cpus 0-2:3) they have more.",
+        "Held to one CPU, and so to one loop: {}. Given more CPUs they have more: on a machine with four, --cpus 0-2:3.",
         format::list(&names)
     ))
 }

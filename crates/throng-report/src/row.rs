@@ -1,7 +1,8 @@
 //! One row of the summary from the trials of one target at one setting.
 
 use throng_record::{
-    CheckKind, CheckResult, ExchangePhase, Histogram, Limit, Outcome, RunRecord, Trial, Verdict,
+    CheckKind, CheckResult, ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, Trial,
+    Verdict,
 };
 
 use crate::median;
@@ -19,6 +20,7 @@ pub(crate) fn rows(record: &RunRecord, setting: u32, compared: Compared) -> Vec<
         .map(|index| {
             let trials = sorted(index);
             let mut row = figures(&trials, target_name(plan, index), plan.repeats);
+            row.serves_of = serves_of(plan, trials.of_worth(Worth::Partial));
             row.is_baseline = index == plan.baseline;
             if !row.is_baseline {
                 row.ratio_to_baseline = compare(&trials, &baseline, compared);
@@ -161,7 +163,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         standing: trials.standing,
         rank: None,
         trials: trials.counts(planned),
-        serves_of: serves_of(trials.of_worth(Worth::Partial)),
+        serves_of: None,
         connections_starved: connections_starved(basis),
         failed_checks: failed_checks(trials.of_worth(Worth::Invalid)),
         messages_per_second: median::estimate(&throughputs(basis.iter().copied())),
@@ -275,22 +277,26 @@ fn failed_checks<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<CheckKind> 
 }
 
 /// How many connections got replies, and how many there were, in a trial whose server serves fewer at once.
-fn serves_of<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> Option<(u32, u32)> {
+fn serves_of<'a>(plan: &Plan, mut trials: impl Iterator<Item = &'a Trial>) -> Option<(u32, u32)> {
     let trial = trials.next()?;
     let served = trial.exchange.as_ref()?.connections_served;
-    Some((served, trial.connect.as_ref()?.connected))
+    let setting = plan.settings.get(trial.setting as usize)?;
+    Some((served, setting.connections))
 }
 
-/// Of a hundred connections one may be unlucky; more is the server's way.
+/// A few connections may be unlucky, and a machine that stood still at the end of the window starves all of them; between
+/// the two it is the server's way.
 fn connections_starved(trials: &[&Trial]) -> Option<f64> {
     const SHARE_MIN: f64 = 0.01;
+    const NUMBER_MIN: f64 = 10.0;
     let of_trial = |trial: &&Trial| {
         let steady = trial.exchange.as_ref()?.steady.as_ref()?;
         Some(f64::from(steady.connections_starved))
     };
     let starved = median_of(trials.iter().filter_map(of_trial))?;
     let connections = f64::from(trials.first()?.job.fleet.connections);
-    (starved > connections * SHARE_MIN).then_some(starved)
+    let is_the_servers_way = starved > NUMBER_MIN.max(connections * SHARE_MIN);
+    (is_the_servers_way && starved < connections).then_some(starved)
 }
 
 fn waited_share(trials: &[&Trial]) -> Option<f64> {

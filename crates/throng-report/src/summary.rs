@@ -141,7 +141,7 @@ pub struct Row {
     /// For a server that serves fewer connections at once than there are: how many got replies, and of how many.
     pub serves_of: Option<(u32, u32)>,
     /// Connections whose message had, when the window ended, waited longer than any reply took; median of the trials,
-    /// absent where they are less than one in a hundred.
+    /// absent where they are ten, less than one in a hundred, or all.
     pub connections_starved: Option<f64>,
     /// Checks that invalid trials failed, the most frequent first.
     pub failed_checks: Vec<CheckKind>,

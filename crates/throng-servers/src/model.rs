@@ -195,8 +195,15 @@ impl Model {
         self.declaration().processes.at(workers, connections)
     }
 
+    /// Whether its design sets no bound on the connections that it serves at once.
+    #[must_use]
+    pub fn serves_any_number(self) -> bool {
+        self.declaration().serves_at_once == ServesAtOnce::Unbounded
+    }
+
     /// Whether `--workers` may be this.
-    pub(crate) fn takes_workers(self, asked: NonZeroU32) -> bool {
+    #[must_use]
+    pub fn takes_workers(self, asked: NonZeroU32) -> bool {
         match self.declaration().workers {
             Workers::One => asked.get() == 1,
             Workers::OnePerConnection => false,

@@ -1,10 +1,14 @@
 //! What every command that measures has in common: a draft becomes a plan, the plan is carried out, the record is reported.
 
+use std::num::NonZeroU32;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
-use throng_lab::plan::{BuiltInModel, Environment, PlanDraft, PlanError, Resolved, resolve};
+use throng_lab::plan::{
+    BuiltInModel, Environment, ModelWorkers, PlanDraft, PlanError, Resolved, resolve,
+};
 use throng_lab::{Finished, RunError, Setup};
 use throng_record::RunRecord;
 use throng_report::Format;
@@ -67,9 +71,20 @@ impl ReportFlags {
 
 /// The models as plans see them.
 pub(crate) fn built_in_models() -> Vec<BuiltInModel> {
+    const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
     let describe = |model: Model| BuiltInModel {
         name: model.name().to_owned(),
         uses_every_cpu: model.uses_every_cpu(),
+        workers: match (
+            model.takes_workers(TWO),
+            model.takes_workers(NonZeroU32::MIN),
+        ) {
+            (true, _) => ModelWorkers::Any,
+            (false, true) => ModelWorkers::One,
+            (false, false) => ModelWorkers::NoChoice,
+        },
+        serves_unix: model.serves_unix(),
+        serves_any_number: model.serves_any_number(),
     };
     Model::ALL.map(describe).to_vec()
 }

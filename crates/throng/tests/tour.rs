@@ -33,7 +33,11 @@ fn the_tour_shows_how_the_models_compare() {
     for trial in &record.trials {
         assert_eq!(support::failed_checks(trial), Vec::<String>::new());
     }
-    for partial in ["serves 1 of 100", "serves 1 of 1000", "serves 120 of 1000"] {
+    for partial in [
+        "serves 1 of 100",
+        "serves 1 of 1,000",
+        "serves 120 of 1,000",
+    ] {
         assert!(
             outcome.stdout.contains(partial),
             "{partial}\n{}",

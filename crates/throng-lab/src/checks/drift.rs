@@ -45,7 +45,7 @@ pub(super) fn check(timeline: &Timeline, duration_ns: u64) -> Check {
     );
     if difference.abs() > DIFFERENCE_MAX && standard_errors > STANDARD_ERRORS {
         let cause = if difference > 0.0 {
-            "the server was still warming up; lengthen the warm-up"
+            "the server was still warming up (lengthen the warm-up), or the machine got quieter"
         } else {
             "the server slowed down under load (memory, heat, a queue that grows), or the machine got busy; measure longer, and look at the series"
         };

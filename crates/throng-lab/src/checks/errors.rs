@@ -25,6 +25,11 @@ pub(super) fn check(load: &LoadRecord) -> Check {
     )
 }
 
+/// Connections that failed, in whichever phase.
+pub(super) fn number(load: &LoadRecord) -> u64 {
+    all(load).total()
+}
+
 /// Whether nothing worse happened than replies that did not come in time.
 pub(super) fn only_timeouts(load: &LoadRecord) -> bool {
     let errors = all(load);

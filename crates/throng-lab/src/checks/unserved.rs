@@ -11,11 +11,21 @@ pub(super) fn check(
     pacing: &Pacing,
     connected: u32,
     exchange: &ExchangePhase,
+    asked: u32,
     serves_at_once: Option<u32>,
 ) -> Check {
     let kind = CheckKind::UnservedConnections;
     if connected == 0 {
         return not_applicable(kind, "no connection was opened");
+    }
+    let served = exchange.connections_served;
+    let unserved = connected.saturating_sub(served);
+    let declared = serves_at_once.filter(|&declared| declared < asked);
+    if declared == Some(served) {
+        let detail = format!(
+            "serves {served} of {asked}: by its design it serves {served} connections at once, and {unserved} more waited in its accept queue; open fewer, or give a pool more workers"
+        );
+        return made(kind, CheckResult::Partial, f64::from(unserved), 0.0, detail);
     }
     if exchange.replies == 0 {
         let detail = "no reply came in the measured window: the server hangs, or is slower than the window is long; measure longer".to_owned();
@@ -30,18 +40,9 @@ pub(super) fn check(
             ),
         );
     }
-    let served = exchange.connections_served;
-    let unserved = connected.saturating_sub(served);
     if unserved == 0 {
         let detail = format!("each of {connected} connections got a reply");
         return made(kind, CheckResult::Passed, 0.0, 0.0, detail);
-    }
-    let declared = serves_at_once.filter(|&declared| declared < connected);
-    if declared == Some(served) {
-        let detail = format!(
-            "serves {served} of {connected}: by its design it serves {served} connections at once, and the others waited in its accept queue; open fewer, or give a pool more workers"
-        );
-        return made(kind, CheckResult::Partial, f64::from(unserved), 0.0, detail);
     }
     let declares = declared.map_or_else(String::new, |declared| {
         format!(", although it declares to serve {declared}")
@@ -81,10 +82,10 @@ mod tests {
     #[test]
     fn a_single_unserved_connection_fails() {
         assert_eq!(
-            check(&CLOSED, 10, &exchange(100, 10), None).result,
+            check(&CLOSED, 10, &exchange(100, 10), 10, None).result,
             CheckResult::Passed
         );
-        let failed = check(&CLOSED, 10, &exchange(100, 9), None);
+        let failed = check(&CLOSED, 10, &exchange(100, 9), 10, None);
         assert_eq!(failed.result, CheckResult::Failed);
         assert!(failed.detail.contains("1 of 10"), "{}", failed.detail);
     }
@@ -97,15 +98,26 @@ mod tests {
             ..ExchangePhase::default()
         };
         assert_eq!(
-            check(&CLOSED, 10, &silent, None).result,
+            check(&CLOSED, 10, &silent, 10, None).result,
             CheckResult::Failed
+        );
+    }
+
+    #[test]
+    fn a_full_accept_queue_keeps_the_rest_away() {
+        let check = check(&CLOSED, 7, &exchange(100, 4), 50, Some(4));
+        assert_eq!(check.result, CheckResult::Partial);
+        assert!(
+            check.detail.starts_with("serves 4 of 50"),
+            "{}",
+            check.detail
         );
     }
 
     #[test]
     fn too_few_messages_prove_nothing() {
         assert_eq!(
-            check(&CLOSED, 10, &exchange(9, 9), None).result,
+            check(&CLOSED, 10, &exchange(9, 9), 10, None).result,
             CheckResult::NotApplicable
         );
         let open = Pacing::Open {
@@ -115,22 +127,23 @@ mod tests {
             spin: true,
         };
         assert_eq!(
-            check(&open, 10, &exchange(19, 9), None).result,
+            check(&open, 10, &exchange(19, 9), 10, None).result,
             CheckResult::NotApplicable
         );
         assert_eq!(
-            check(&open, 10, &exchange(20, 9), None).result,
+            check(&open, 10, &exchange(20, 9), 10, None).result,
             CheckResult::Failed
         );
         assert_eq!(
-            check(&CLOSED, 0, &exchange(0, 0), None).result,
+            check(&CLOSED, 0, &exchange(0, 0), 0, None).result,
             CheckResult::NotApplicable
         );
     }
 
     #[test]
     fn a_bounded_server_may_leave_the_others_waiting_and_no_more() {
-        let check = |served, declared| check(&CLOSED, 10, &exchange(100, served), Some(declared));
+        let check =
+            |served, declared| check(&CLOSED, 10, &exchange(100, served), 10, Some(declared));
         let partial = check(4, 4);
         assert_eq!(partial.result, CheckResult::Partial);
         assert!(

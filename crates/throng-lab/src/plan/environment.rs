@@ -20,6 +20,33 @@ pub struct BuiltInModel {
     pub name: String,
     /// Whether it has a loop for each CPU that it may use.
     pub uses_every_cpu: bool,
+    /// How many workers may be asked for.
+    pub workers: ModelWorkers,
+    /// Whether it can listen on a Unix socket.
+    pub serves_unix: bool,
+    /// Whether it serves as many connections at once as the machine has room for.
+    pub serves_any_number: bool,
+}
+
+/// How many workers may be asked of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelWorkers {
+    /// One, which is what it has anyway.
+    One,
+    /// None: connections have workers of their own.
+    NoChoice,
+    /// Any number.
+    Any,
+}
+
+impl ModelWorkers {
+    pub(crate) fn takes(self, workers: u32) -> bool {
+        match self {
+            Self::One => workers == 1,
+            Self::NoChoice => false,
+            Self::Any => true,
+        }
+    }
 }
 
 impl BuiltInModel {
@@ -28,6 +55,13 @@ impl BuiltInModel {
         Self {
             name: name.to_owned(),
             uses_every_cpu: false,
+            workers: if name == "thread-per-connection" {
+                ModelWorkers::NoChoice
+            } else {
+                ModelWorkers::Any
+            },
+            serves_unix: true,
+            serves_any_number: true,
         }
     }
 }

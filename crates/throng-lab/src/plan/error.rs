@@ -14,6 +14,12 @@ pub enum PlanError {
         "two targets are called `{0}`, and the report could not tell them apart; leave one out, or give a command a name of its own: {{ command = \"…\", name = \"…\" }}"
     )]
     DuplicateTarget(String),
+    #[error("{model} {why}; leave `{key}` out, or measure it apart from those that can")]
+    ModelCannot {
+        model: String,
+        key: &'static str,
+        why: &'static str,
+    },
     #[error(
         "there is no model `{model}`{nearest} Built in are {known}; a server that already runs is written tcp://HOST:PORT"
     )]

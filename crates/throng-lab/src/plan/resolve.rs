@@ -51,7 +51,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     // A server that lives for the whole sweep meets few connections before many.
     draft.connections = draft.connections.map(super::Sweep::ascending);
     let mut notes = Vec::new();
-    let targets = targets::resolve(&draft, environment)?;
+    let targets = targets::resolve(&draft, environment, &mut notes)?;
     let net = network::network(&draft, &targets)?;
     let kernel = kernel::resolve(&draft, environment)?;
     let points = points(&draft, &kernel, targets.len())?;
@@ -66,7 +66,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
             .clone()
             .unwrap_or_else(|| "How many messages a second, at what latency?".to_owned()),
         experiment: draft.experiment.unwrap_or(Experiment::Echo),
-        baseline: baseline(&draft, &targets)?,
+        baseline: baseline(&draft, &targets, environment)?,
         targets,
         repeats: not_zero(
             "repeats",
@@ -142,9 +142,20 @@ fn name(draft: &PlanDraft) -> Result<String, PlanError> {
     }
 }
 
-fn baseline(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<u32, PlanError> {
+/// Without one the first target, unless it is a model that has no figure where there are many connections.
+fn baseline(
+    draft: &PlanDraft,
+    targets: &[TargetRecord],
+    environment: &Environment,
+) -> Result<u32, PlanError> {
     let Some(baseline) = &draft.baseline else {
-        return Ok(0);
+        let is_bounded = |target: &TargetRecord| {
+            let models = &environment.models;
+            let model = models.iter().find(|model| model.name == target.name);
+            model.is_some_and(|model| !model.serves_any_number)
+        };
+        let first = targets.iter().position(|target| !is_bounded(target));
+        return Ok(first.unwrap_or(0) as u32);
     };
     let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
     names

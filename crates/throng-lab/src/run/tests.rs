@@ -21,7 +21,7 @@ while :; do sleep 0.02; done
 "#;
 
 const LOAD: &str = r#"
-cat > "$here/job.json"
+head -n 1 > "$here/job.json"
 echo '{"event":"connected","connected":10}'
 sleep 0.05
 echo '{"event":"measuring"}'
@@ -78,6 +78,7 @@ fn good_record() -> LoadRecord {
     record.exchange.replies = 100;
     record.exchange.sent = 100;
     record.exchange.replies_per_second = 666.0;
+    record.exchange.duration_ns = 150_000_000;
     record.exchange.received_bytes = 600;
     record.exchange.connections_served = 10;
     record.close.closed_in_order = 10;
@@ -154,14 +155,18 @@ fn a_run_makes_every_trial_and_keeps_it() {
             CheckResult::Passed
         );
         assert_eq!(trial.job.fleet.address, "tcp://127.0.0.1:9");
-        assert_eq!(trial.limit, Limit::Waiting);
         let server = trial.server.as_ref().expect("launched here");
+        let of_generator = trial.generator.as_ref().expect("started here");
+        // What was read late on a busy machine says nothing of the window.
+        if !server.is_of_other_window && !of_generator.is_of_other_window {
+            assert_eq!(trial.limit, Limit::Waiting);
+        }
         // Not quite 150 ms: the reading at its beginning may come late on a busy machine.
         assert!(
             server.window_ns >= 50_000_000 && server.memory_before.rss_bytes > 0,
             "{server:?}"
         );
-        assert!(trial.generator.is_some() && !trial.series.is_empty());
+        assert!(!trial.series.is_empty());
     }
     let job =
         fs::read_to_string(fake.folder.path().join("job.json")).expect("the generator's input");
@@ -203,7 +208,7 @@ fn a_target_that_cannot_be_launched_does_not_stop_the_others_and_is_not_tried_ag
 #[test]
 fn an_interrupt_keeps_what_was_measured_and_ends_the_children() {
     let load = r#"
-        cat > /dev/null
+        head -n 1 > /dev/null
         echo '{"event":"connected","connected":10}'
         echo '{"event":"measuring"}'
         if [ -e "$here/second" ]; then
@@ -264,7 +269,7 @@ fn single(serve: &str, load: &str, record: LoadRecord) -> Trial {
 fn a_generator_that_fails_is_told_from_a_server_that_does() {
     let crash = single(
         SERVE,
-        "cat > /dev/null; echo out of luck >&2; exit 9",
+        "head -n 1 > /dev/null; echo out of luck >&2; exit 9",
         good_record(),
     );
     let text = message(&crash);
@@ -277,14 +282,14 @@ fn a_generator_that_fails_is_told_from_a_server_that_does() {
 
     let refused = single(
         SERVE,
-        r#"cat > /dev/null; echo '{"event":"failed","message":"no ring"}'; sleep 100"#,
+        r#"head -n 1 > /dev/null; echo '{"event":"failed","message":"no ring"}'; sleep 100"#,
         good_record(),
     );
     assert_eq!(message(&refused), "no ring");
 
     let garbled = single(
         SERVE,
-        "cat > /dev/null; echo hello; sleep 100",
+        "head -n 1 > /dev/null; echo hello; sleep 100",
         good_record(),
     );
     assert!(
@@ -309,7 +314,7 @@ fn a_generator_that_never_reads_its_job_or_says_anything_is_killed() {
 #[test]
 fn a_server_that_dies_is_named_as_the_cause() {
     let serve = "echo 'ready 127.0.0.1:9'; sleep 0.05; echo out of memory >&2; exit 7";
-    let load = "cat > /dev/null; sleep 0.4; exit 1";
+    let load = "head -n 1 > /dev/null; sleep 0.4; exit 1";
     let trial = single(serve, load, good_record());
     let text = message(&trial);
     for part in [
@@ -320,7 +325,7 @@ fn a_server_that_dies_is_named_as_the_cause() {
         assert!(text.contains(part), "{part} in {text}");
     }
     // And where the generator still has a result, the check says it.
-    let load = r#"cat > /dev/null; sleep 0.4; cat "$here/finished.json""#;
+    let load = r#"head -n 1 > /dev/null; sleep 0.4; cat "$here/finished.json""#;
     let trial = single(serve, load, good_record());
     assert_eq!(
         (&trial.outcome, trial.verdict),

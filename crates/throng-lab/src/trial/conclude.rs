@@ -1,7 +1,8 @@
 //! From what was measured and seen to the trial's checks, verdict and limit.
 
 use throng_record::{
-    LoadJob, LoadRecord, Outcome, SideRecord, TargetKind, TargetRecord, Trial, Verdict,
+    Check, CheckKind, CheckResult, ExchangePhase, LoadJob, LoadRecord, Outcome, SideRecord,
+    TargetKind, TargetRecord, Trial, Verdict,
 };
 
 use crate::checks::{self, Evidence};
@@ -12,7 +13,7 @@ use crate::observer::Observations;
 /// Puts everything together; whether the failure, if it is one, will repeat itself.
 pub(super) fn conclude(
     trial: &mut Trial,
-    target: &TargetRecord,
+    (target, asked): (&TargetRecord, u32),
     outcome: Outcome,
     record: Option<LoadRecord>,
     seen: Observations,
@@ -20,15 +21,20 @@ pub(super) fn conclude(
 ) -> bool {
     let ending = server.ending();
     trial.outcome = outcome;
+    let [mut of_server, mut of_generator] = [seen.server, seen.generator];
+    if let Some(record) = &record {
+        for side in [&mut of_server, &mut of_generator] {
+            fit_to_window(side, &record.exchange);
+        }
+    }
     let busy = Busy {
-        server: seen.server.as_ref().and_then(server_busy),
-        generator: seen
-            .generator
+        server: of_server.as_ref().and_then(server_busy),
+        generator: of_generator
             .as_ref()
             .and_then(|side| busy(side, trial.job.fleet.shards)),
     };
-    trial.server = seen.server;
-    trial.generator = seen.generator;
+    trial.server = of_server;
+    trial.generator = of_generator;
     trial.kernel_counters = seen.kernel_counters;
     let Some(record) = record else {
         blame_server(&mut trial.outcome, ending);
@@ -42,10 +48,12 @@ pub(super) fn conclude(
             target: target.kind,
             load: &record,
             busy,
+            asked,
             serves_at_once: trial.job.exchange.serves_at_once,
             stolen: seen.stolen,
             server,
         });
+        quote_server(&mut trial.checks, ending);
         trial.verdict = Verdict::of(&trial.checks);
         trial.limit = limit(pacing, record.exchange.replies_per_second, busy);
     }
@@ -60,6 +68,23 @@ pub(super) fn conclude(
     trial.exchange = Some(record.exchange);
     trial.close = Some(record.close);
     is_unreachable && target.kind == TargetKind::Running
+}
+
+/// The CPU is read when the events of the window's ends arrive, which on a machine that is busy all over may be late. What
+/// was read is a rate, to be divided by the rate of the replies; too far off, it is of another window and says nothing.
+fn fit_to_window(side: &mut Option<SideRecord>, exchange: &ExchangePhase) {
+    const SHARE_OFF_MAX: f64 = 0.1;
+    let Some(side) = side.as_mut().filter(|side| side.window_ns > 0) else {
+        return;
+    };
+    let share = side.window_ns as f64 / exchange.duration_ns as f64;
+    if (share - 1.0).abs() <= SHARE_OFF_MAX && exchange.replies_per_second > 0.0 {
+        let cpu_per_second_ns = side.cpu_ns as f64 / (side.window_ns as f64 / 1e9);
+        side.cpu_per_message_ns = Some(cpu_per_second_ns / exchange.replies_per_second);
+    } else {
+        side.cpu_per_message_ns = None;
+        side.is_of_other_window = true;
+    }
 }
 
 /// CPU time ÷ (window × cores that this side can use at once); `None` without a window.
@@ -81,7 +106,8 @@ fn server_busy(side: &SideRecord) -> Option<f64> {
 }
 
 fn cores_used(side: &SideRecord) -> Option<f64> {
-    (side.window_ns > 0).then(|| side.cpu_ns as f64 / side.window_ns as f64)
+    (side.window_ns > 0 && !side.is_of_other_window)
+        .then(|| side.cpu_ns as f64 / side.window_ns as f64)
 }
 
 fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
@@ -90,6 +116,21 @@ fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
         "none of {} connections to {} could be opened: {cause}",
         job.fleet.connections, job.fleet.address
     )
+}
+
+/// Where connections failed, what a built-in server noted at its end is nearer to the cause than what the generator can say.
+fn quote_server(checks: &mut [Check], ending: Option<&Ending>) {
+    let notes: Vec<&str> = ending
+        .into_iter()
+        .flat_map(|ending| &ending.tail)
+        .filter_map(|line| line.strip_prefix("note: "))
+        .collect();
+    for check in checks {
+        let failed = check.result == CheckResult::Failed;
+        if failed && check.kind == CheckKind::UnexpectedErrors && !notes.is_empty() {
+            check.detail = format!("{}; the server noted: {}", check.detail, notes.join("; "));
+        }
+    }
 }
 
 /// A server that died is the likelier cause of whatever the generator complained about.
@@ -124,6 +165,35 @@ mod tests {
         assert_eq!(busy(&side(4, 2.0), 4), Some(0.5));
         assert_eq!(busy(&side(4, 0.5), 1), Some(0.5), "one thread, one core");
         assert_eq!(busy(&SideRecord::default(), 1), None);
+    }
+
+    #[test]
+    fn cpu_time_that_was_read_too_late_says_nothing() {
+        let exchange = ExchangePhase {
+            duration_ns: 1_000_000_000,
+            replies_per_second: 100_000.0,
+            ..ExchangePhase::default()
+        };
+        let fitted = |window_ns, cpu_ns| {
+            let mut side = Some(SideRecord {
+                window_ns,
+                cpu_ns,
+                ..side(1, 1.0)
+            });
+            fit_to_window(&mut side, &exchange);
+            let side = side.expect("still there");
+            (side.cpu_per_message_ns.map(f64::round), cores_used(&side))
+        };
+        assert_eq!(
+            fitted(1_000_000_000, 1_000_000_000),
+            (Some(10_000.0), Some(1.0))
+        );
+        assert_eq!(
+            fitted(950_000_000, 950_000_000),
+            (Some(10_000.0), Some(1.0))
+        );
+        assert_eq!(fitted(25_000_000, 0), (None, None));
+        assert_eq!(fitted(1_200_000_000, 1_000_000_000), (None, None));
     }
 
     #[test]

@@ -56,6 +56,9 @@ pub(super) fn follow(
             Ok(Some(event)) => {
                 watch.heard();
                 progress.note(&event, observer);
+                if matches!(event, LoadEvent::Connected { .. }) {
+                    generator.go_on();
+                }
             }
             Ok(None) => {}
             Err(error) => break Err(error),

@@ -153,9 +153,8 @@ fn per_second(count: u64, duration_ns: u64) -> f64 {
     }
 }
 
-/// Little's law over the measured window. Throughput counts arrivals, the mean comes from the recorded latencies, of which
-/// the part within the window counts, and from the messages that its end cuts through: two accounts that a lost, doubled or
-/// mistimed record would set apart.
+/// Little's law over the measured window. Throughput counts arrivals; the mean comes from the histogram of latencies, and from
+/// the messages that the window's ends cut through: two accounts that a lost, doubled or mistimed record would set apart.
 fn steady(shards: &[ShardExchange], connections: u32, outstanding: u32) -> SteadyWindow {
     let mut window = SteadyWindow {
         outstanding_by_construction: f64::from(connections) * f64::from(outstanding),

@@ -56,9 +56,9 @@ pub(crate) struct Window {
     pub(crate) replies: u64,
     /// Σ latency of those.
     pub(crate) latency_sum_ns: u128,
-    /// Replies within it whose latency was recorded, here or with the warm-up.
+    /// Latencies in the histogram at its end, and replies within it to messages of the warm-up.
     pub(crate) recorded: u64,
-    /// Σ over all messages of the time within the window in which they were outstanding.
+    /// Σ of those, as the histogram has them, and of what the window's ends cut through: how long messages were outstanding.
     pub(crate) outstanding_sum_ns: u128,
     /// Connections whose message had by its end waited longer than any reply had taken.
     pub(crate) connections_starved: u32,
@@ -84,11 +84,11 @@ struct Exchange<'a, B, P> {
     woken_at_ns: u64,
     next_overdue_look_ns: u64,
     open: u32,
-    /// Open connections that have had no reply yet, and whose first the warm-up waits for.
-    unanswered: u32,
     paced_by_clock: bool,
     /// The server serves fewer connections at once than the fleet has.
     leaves_some_waiting: bool,
+    /// The warm-up waits for every connection's first reply.
+    waits_for_all: bool,
 }
 
 pub(super) fn run<B: Backend, P: Pacing>(
@@ -118,14 +118,9 @@ pub(super) fn run<B: Backend, P: Pacing>(
         starts: StartTimes::new(shard.connections.len(), outstanding),
         sends: Vec::with_capacity(slots.len() * outstanding as usize),
         open: slots.len() as u32,
-        // An open loop may not come to everybody for long, and a bounded server never does.
-        unanswered: if paced_by_clock || leaves_some_waiting {
-            0
-        } else {
-            slots.len() as u32
-        },
         paced_by_clock,
         leaves_some_waiting,
+        waits_for_all: waits_for_all(spec, assignment.spec.connections),
         shard,
         replies,
         pacing,
@@ -147,6 +142,15 @@ pub(super) fn run<B: Backend, P: Pacing>(
     exchange.send_all(started_at_ns);
     exchange.run_to_end()?;
     Ok(exchange.finish(started_at_ns))
+}
+
+/// An open loop may not come to every connection for long, and a bounded server never does.
+pub(crate) fn waits_for_all(spec: &ExchangeSpec, connections: u32) -> bool {
+    let is_paced_by_clock = matches!(spec.pacing, throng_record::Pacing::Open { .. });
+    let is_bounded = spec
+        .serves_at_once
+        .is_some_and(|at_once| at_once < connections);
+    !is_paced_by_clock && !is_bounded
 }
 
 impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
@@ -182,7 +186,8 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     /// Stage changes by the clock or by order, and overdue replies.
     #[inline]
     fn advance(&mut self, now_ns: u64) {
-        self.stages.advance(now_ns, self.unanswered == 0);
+        self.stages
+            .advance(now_ns, self.shard.assignment.orders.all_answered());
         if self.shard.assignment.orders.is_stopped() || self.shard.assignment.interrupt.is_raised()
         {
             self.stages.drain(now_ns);
@@ -209,14 +214,17 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.shard.answer(Answer::Reached(stage));
     }
 
-    /// The messages that the end of the window cuts through.
+    /// What the histogram has of the window, and the messages that its end cuts through.
     #[cold]
     fn add_outstanding(&mut self) {
         let (since_ns, until_ns) = (
             self.stages.measuring_since_ns,
             self.stages.draining_since_ns,
         );
-        let slowest_ns = self.recorder.latency.max();
+        let latency = &self.recorder.latency;
+        self.running.recorded += latency.len();
+        self.running.outstanding_sum_ns += (latency.mean() * latency.len() as f64) as u128;
+        let slowest_ns = latency.max();
         for (slot, connection) in (0..).zip(&self.shard.connections) {
             if connection.state != State::Open {
                 continue;
@@ -317,8 +325,8 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     fn on_reply(&mut self, slot: u32, now_ns: u64) {
         let connection = &mut self.shard.connections[slot as usize];
         let start = self.starts.get(slot, connection.replies);
-        if connection.replies == 0 {
-            self.unanswered = self.unanswered.saturating_sub(1);
+        if connection.replies == 0 && self.waits_for_all {
+            self.shard.assignment.orders.answered();
         }
         connection.replies = connection.replies.wrapping_add(1);
         connection.remembered = 0;
@@ -348,8 +356,6 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             self.progress.measured_replies += 1;
             self.running.replies += 1;
             self.running.latency_sum_ns += u128::from(latency_ns);
-            self.running.recorded += 1;
-            self.running.outstanding_sum_ns += u128::from(latency_ns);
         }
     }
 

@@ -1,5 +1,8 @@
 //! `throng load`, hidden: the generator process that the lab starts. One `LoadJob` in JSON on standard input, `LoadEvent`s
 //! in JSON on standard output, a line each.
+//!
+//! When all connections are open it waits until standard input has ended: until then the lab reads the memory and the
+//! threads of both sides, and nothing may happen meanwhile.
 
 use std::io::{self, Write as _};
 
@@ -35,9 +38,14 @@ pub(crate) fn run(_: &Arguments) -> Result<Exit, Failure> {
 }
 
 fn work(interrupt: &Interrupt) -> Result<LoadEvent, String> {
-    let job: LoadJob = serde_json::from_reader(io::stdin().lock()).map_err(|error| {
-        format!("no load job on standard input: {error}; `throng echo` makes one and starts this command")
-    })?;
+    let mut jobs = serde_json::Deserializer::from_reader(io::stdin().lock()).into_iter();
+    let job: LoadJob = jobs
+        .next()
+        .unwrap_or_else(|| Err(serde_json::Error::io(io::ErrorKind::UnexpectedEof.into())))
+        .map_err(|error| {
+            format!("no load job on standard input: {error}; `throng echo` makes one and starts this command")
+        })?;
+    drop(jobs);
     if let Err(error) = limits::raise_open_files() {
         note(error);
     }
@@ -45,6 +53,10 @@ fn work(interrupt: &Interrupt) -> Result<LoadEvent, String> {
         // Nobody listens any more: nobody needs the load.
         if tell(&event).is_err() {
             interrupt.raise();
+        }
+        if matches!(event, LoadEvent::Connected { .. }) {
+            // That it cannot be read is an end as well.
+            let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         }
     })
     .map_err(|error| error.to_string())?;

@@ -8,6 +8,10 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
         ("targets = []", &["no target", "--command"][..]),
         ("targets = ['poll', 'poll']", &["`poll`", "name of its own"]),
         ("baseline = 'pol'", &["`pol`", "name one of poll"]),
+        (
+            "targets = ['thread-per-connection']\nworkers = 4",
+            &["thread-per-connection", "no choice of workers", "`workers`"],
+        ),
         ("name = '../up'", &["`../up`", "my-plan"]),
         ("name = ''", &["my-plan"]),
         ("repeats = 0", &["`repeats` is 0", "repeats = 6"]),

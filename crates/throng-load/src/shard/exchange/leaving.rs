@@ -39,8 +39,8 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             return;
         }
         connection.state = State::Closed;
-        if connection.replies == 0 {
-            self.unanswered = self.unanswered.saturating_sub(1);
+        if connection.replies == 0 && self.waits_for_all {
+            self.shard.assignment.orders.answered();
         }
         let outstanding = connection.outstanding();
         self.progress.lost += u64::from(outstanding);
