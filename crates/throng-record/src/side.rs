@@ -32,7 +32,8 @@ pub struct SideRecord {
     pub system_ns: u64,
     /// CPU time ÷ (window × CPUs allowed).
     pub utilisation: f64,
-    /// The readings came so late that their window is not the measured one: CPU time and utilisation are of another stretch.
+    /// The readings came so late, or took so long, that their window is not the measured one: CPU time and utilisation are
+    /// of another stretch.
     #[serde(default)]
     pub is_of_other_window: bool,
     /// CPU time per second ÷ replies per second; absent where the window is another one.

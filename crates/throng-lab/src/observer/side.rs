@@ -1,6 +1,7 @@
 //! One side of a trial: its readings at the borders of the phases, and the record made of them.
 
 use throng_record::{MemorySample, SideRecord};
+use throng_sys::clock::monotonic_ns;
 use throng_sys::process_tree::{ContextSwitches, ProcessTree, TreeSample};
 
 use super::memory;
@@ -25,6 +26,8 @@ pub(crate) struct Side {
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     at_ns: u64,
+    /// How long it took: many processes on busy CPUs are read one after another.
+    took_ns: u64,
     sample: TreeSample,
     switches: Option<ContextSwitches>,
 }
@@ -85,6 +88,7 @@ impl Side {
             });
         Some(Reading {
             at_ns,
+            took_ns: monotonic_ns().saturating_sub(at_ns),
             sample,
             switches: few_threads,
         })
@@ -151,6 +155,9 @@ fn fill_in_window(
 ) {
     let (first, last) = (&begin.sample, &end.sample);
     record.window_ns = end.at_ns.saturating_sub(begin.at_ns);
+    const SHARE_READING_MAX: f64 = 0.1;
+    let reading_ns = (begin.took_ns + end.took_ns) as f64;
+    record.is_of_other_window = reading_ns > record.window_ns as f64 * SHARE_READING_MAX;
     record.cpu_ns = last.cpu_ns.saturating_sub(first.cpu_ns);
     record.user_ns = last.user_ticks_ns.saturating_sub(first.user_ticks_ns);
     record.system_ns = last.system_ticks_ns.saturating_sub(first.system_ticks_ns);

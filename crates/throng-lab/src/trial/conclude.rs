@@ -78,7 +78,8 @@ fn fit_to_window(side: &mut Option<SideRecord>, exchange: &ExchangePhase) {
         return;
     };
     let share = side.window_ns as f64 / exchange.duration_ns as f64;
-    if (share - 1.0).abs() <= SHARE_OFF_MAX && exchange.replies_per_second > 0.0 {
+    let is_of_it = (share - 1.0).abs() <= SHARE_OFF_MAX && !side.is_of_other_window;
+    if is_of_it && exchange.replies_per_second > 0.0 {
         let cpu_per_second_ns = side.cpu_ns as f64 / (side.window_ns as f64 / 1e9);
         side.cpu_per_message_ns = Some(cpu_per_second_ns / exchange.replies_per_second);
     } else {
