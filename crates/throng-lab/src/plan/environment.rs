@@ -1,5 +1,7 @@
 //! What of the machine and of this throng a plan is resolved against.
 
+use throng_record::TargetRecord;
+
 /// The surroundings that decide defaults and what is possible. Made by [`Environment::detect`], or by hand in tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
@@ -73,6 +75,12 @@ impl AsRef<str> for BuiltInModel {
 }
 
 impl Environment {
+    /// The model that a target is, if it is one.
+    pub(crate) fn model_of(&self, target: &TargetRecord) -> Option<&BuiltInModel> {
+        let name = target.model.as_ref()?;
+        self.models.iter().find(|model| model.name == *name)
+    }
+
     /// This machine, with the given built-in models.
     #[must_use]
     pub fn detect(models: Vec<BuiltInModel>) -> Self {

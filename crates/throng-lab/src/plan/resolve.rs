@@ -150,8 +150,7 @@ fn baseline(
 ) -> Result<u32, PlanError> {
     let Some(baseline) = &draft.baseline else {
         let is_bounded = |target: &TargetRecord| {
-            let models = &environment.models;
-            let model = models.iter().find(|model| model.name == target.name);
+            let model = environment.model_of(target);
             model.is_some_and(|model| !model.serves_any_number)
         };
         let first = targets.iter().position(|target| !is_bounded(target));

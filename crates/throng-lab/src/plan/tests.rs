@@ -288,3 +288,10 @@ fn flags_are_read_as_the_file_is() {
     assert_eq!("0:".parse(), Ok(pinned));
     assert!("0".parse::<CpuChoice>().unwrap_err().contains("0:1"));
 }
+
+#[test]
+fn a_command_that_bears_a_models_name_is_not_that_model() {
+    let text =
+        "targets = [{ command = './mine {port}', name = 'thread-per-connection' }]\nworkers = 4";
+    assert_eq!(plan(text).targets[0].model, None);
+}

@@ -28,7 +28,7 @@ pub(super) fn resolve(
             if index > 0 {
                 continue;
             }
-            if let Some(model) = model(&record.name, environment)
+            if let Some(model) = environment.model_of(&record)
                 && let Some(refusal) = refusal(model, draft)
             {
                 return Err(refusal);
@@ -73,10 +73,6 @@ fn written(
         format!("left out of `all`, since each {why}: {}", models.join(", "))
     }));
     targets
-}
-
-fn model<'a>(name: &str, environment: &'a Environment) -> Option<&'a BuiltInModel> {
-    environment.models.iter().find(|model| model.name == name)
 }
 
 /// What the plan asks of a model that it cannot do.
