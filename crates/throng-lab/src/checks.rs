@@ -49,7 +49,7 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
         evidence.serves_at_once,
     );
     let mut checks = vec![
-        littles_law::check(pacing, exchange.steady.as_ref(), errors::number(load)),
+        littles_law::check(pacing, exchange.steady.as_ref(), load.errors().total()),
         outstanding::check(pacing, exchange.outstanding_sampled.as_ref()),
         generator_bound::check(pacing, evidence.busy),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),

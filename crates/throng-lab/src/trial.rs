@@ -161,12 +161,7 @@ impl Bench<'_> {
     ) -> Result<(Announced, Option<Life>, Option<Observed>), LaunchError> {
         if let Some(address) = target.address.as_ref().and_then(|text| text.parse().ok()) {
             let observed = find_running(&address);
-            let announced = Announced {
-                address,
-                workers: None,
-                serves_at_once: None,
-            };
-            return Ok((announced, None, observed));
+            return Ok((Announced::nothing(address), None, observed));
         }
         let launcher = Launcher {
             setting,

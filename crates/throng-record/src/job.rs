@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ClosePhase, ConnectPhase, ExchangePhase, ExchangeSpec, FleetSpec};
+use crate::{ClosePhase, ConnectPhase, ErrorCounts, ExchangePhase, ExchangeSpec, FleetSpec};
 
 /// Everything a generator process needs: read as JSON from its standard input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,4 +58,15 @@ pub struct LoadRecord {
     /// The generator's own memory per idle connection: growth of its private memory from before the fleet was made to
     /// all connections open, ÷ connections. Includes the fixed part, so that it is exact only for large fleets.
     pub user_bytes_per_connection: f64,
+}
+
+impl LoadRecord {
+    /// Connections that failed, in whichever phase, by kind.
+    #[must_use]
+    pub fn errors(&self) -> ErrorCounts {
+        let mut errors = self.connect.errors.clone();
+        errors.merge(&self.exchange.errors);
+        errors.merge(&self.close.errors);
+        errors
+    }
 }

@@ -6,7 +6,7 @@ use super::made;
 
 pub(super) fn check(load: &LoadRecord) -> Check {
     let kind = CheckKind::UnexpectedErrors;
-    let errors = all(load);
+    let errors = load.errors();
     if errors.total() == 0 {
         return made(
             kind,
@@ -25,30 +25,12 @@ pub(super) fn check(load: &LoadRecord) -> Check {
     )
 }
 
-/// Connections that failed, in whichever phase.
-pub(super) fn number(load: &LoadRecord) -> u64 {
-    all(load).total()
-}
-
 /// Whether nothing worse happened than replies that did not come in time.
 pub(super) fn only_timeouts(load: &LoadRecord) -> bool {
-    let errors = all(load);
+    let errors = load.errors();
     let happened = errors.counts.iter().filter(|(_, count)| **count > 0);
     let mut kinds = happened.map(|(kind, _)| *kind);
     kinds.all(|kind| kind == ErrorKind::ReplyTimedOut)
-}
-
-/// Those of all phases.
-fn all(load: &LoadRecord) -> ErrorCounts {
-    let mut errors = ErrorCounts::default();
-    for phase in [
-        &load.connect.errors,
-        &load.exchange.errors,
-        &load.close.errors,
-    ] {
-        errors.merge(phase);
-    }
-    errors
 }
 
 /// Each kind with its count, its first example, its cause and its remedy.

@@ -14,7 +14,7 @@ use super::{made, not_applicable, percent};
 
 /// The greatest deviation that is accepted.
 const DEVIATION_MAX: f64 = 0.05;
-/// With fewer replies the borders of the window weigh more than 5 %.
+/// Fewer say too little.
 const REPLIES_MIN: u64 = 100;
 
 pub(super) fn check(pacing: &Pacing, steady: Option<&SteadyWindow>, failed: u64) -> Check {

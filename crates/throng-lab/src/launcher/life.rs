@@ -75,9 +75,7 @@ impl Asked {
                 .saturating_sub(record.exchange.connections_served),
         );
         self.bytes += record.exchange.received_bytes;
-        self.errors += record.connect.errors.total()
-            + record.exchange.errors.total()
-            + record.close.errors.total();
+        self.errors += record.errors().total();
     }
 }
 

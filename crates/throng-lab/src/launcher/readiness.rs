@@ -26,6 +26,17 @@ pub(crate) struct Announced {
     pub(crate) serves_at_once: Option<u32>,
 }
 
+impl Announced {
+    /// A server that has said nothing of itself.
+    pub(crate) fn nothing(address: Address) -> Self {
+        Self {
+            address,
+            workers: None,
+            serves_at_once: None,
+        }
+    }
+}
+
 /// What was seen at the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
@@ -45,11 +56,7 @@ pub(super) fn wait(
     network: &Network,
     launcher: &Launcher<'_>,
 ) -> Result<Announced, LaunchError> {
-    let mut announced = Announced {
-        address: asked.clone(),
-        workers: None,
-        serves_at_once: None,
-    };
+    let mut announced = Announced::nothing(asked.clone());
     let timeout = Duration::from_nanos(launcher.setting.ready_timeout_ns);
     let deadline = Instant::now() + timeout;
     let mut seen = Seen::Nothing;

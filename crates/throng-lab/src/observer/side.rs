@@ -153,9 +153,9 @@ fn fill_in_window(
     cpus: usize,
     replies: u64,
 ) {
+    const SHARE_READING_MAX: f64 = 0.1;
     let (first, last) = (&begin.sample, &end.sample);
     record.window_ns = end.at_ns.saturating_sub(begin.at_ns);
-    const SHARE_READING_MAX: f64 = 0.1;
     let reading_ns = (begin.took_ns + end.took_ns) as f64;
     record.is_of_other_window = reading_ns > record.window_ns as f64 * SHARE_READING_MAX;
     record.cpu_ns = last.cpu_ns.saturating_sub(first.cpu_ns);

@@ -110,17 +110,15 @@ pub(super) fn run<B: Backend, P: Pacing>(
         started_at_ns,
     );
     let outstanding = spec.pacing.outstanding();
-    let leaves_some_waiting = spec
-        .serves_at_once
-        .is_some_and(|at_once| at_once < assignment.spec.connections);
+    let connections = assignment.spec.connections;
     let paced_by_clock = matches!(spec.pacing, throng_record::Pacing::Open { .. });
     let mut exchange = Exchange {
         starts: StartTimes::new(shard.connections.len(), outstanding),
         sends: Vec::with_capacity(slots.len() * outstanding as usize),
         open: slots.len() as u32,
         paced_by_clock,
-        leaves_some_waiting,
-        waits_for_all: waits_for_all(spec, assignment.spec.connections),
+        leaves_some_waiting: leaves_some_waiting(spec, connections),
+        waits_for_all: waits_for_all(spec, connections),
         shard,
         replies,
         pacing,
@@ -147,10 +145,13 @@ pub(super) fn run<B: Backend, P: Pacing>(
 /// An open loop may not come to every connection for long, and a bounded server never does.
 pub(crate) fn waits_for_all(spec: &ExchangeSpec, connections: u32) -> bool {
     let is_paced_by_clock = matches!(spec.pacing, throng_record::Pacing::Open { .. });
-    let is_bounded = spec
-        .serves_at_once
-        .is_some_and(|at_once| at_once < connections);
-    !is_paced_by_clock && !is_bounded
+    !is_paced_by_clock && !leaves_some_waiting(spec, connections)
+}
+
+/// Whether the server serves fewer connections at once than there are.
+fn leaves_some_waiting(spec: &ExchangeSpec, connections: u32) -> bool {
+    spec.serves_at_once
+        .is_some_and(|at_once| at_once < connections)
 }
 
 impl<B: Backend, P: Pacing> Exchange<'_, B, P> {

@@ -34,10 +34,18 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
 
     #[cold]
     pub(super) fn fail(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
-        let connection = &mut self.shard.connections[slot as usize];
-        if connection.state != State::Open {
+        if self.shard.connections[slot as usize].state != State::Open {
             return;
         }
+        let outstanding = self.leave(slot);
+        self.recorder.error(kind, self.shard.index(slot), detail);
+        self.pacing
+            .lost(slot, outstanding, monotonic_ns(), &mut self.sends);
+    }
+
+    /// Closes an open connection, whose messages will never be answered: how many those are.
+    fn leave(&mut self, slot: u32) -> u32 {
+        let connection = &mut self.shard.connections[slot as usize];
         connection.state = State::Closed;
         if connection.replies == 0 && self.waits_for_all {
             self.shard.assignment.orders.answered();
@@ -45,10 +53,8 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         let outstanding = connection.outstanding();
         self.progress.lost += u64::from(outstanding);
         self.open -= 1;
-        self.recorder.error(kind, self.shard.index(slot), detail);
         self.shard.backend.close(slot);
-        self.pacing
-            .lost(slot, outstanding, monotonic_ns(), &mut self.sends);
+        outstanding
     }
 
     #[cold]
@@ -78,12 +84,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             return;
         }
         for slot in 0..self.shard.connections.len() as u32 {
-            let connection = &mut self.shard.connections[slot as usize];
+            let connection = self.shard.connections[slot as usize];
             if connection.state == State::Open && connection.replies == 0 {
-                connection.state = State::Closed;
-                self.progress.lost += u64::from(connection.outstanding());
-                self.open -= 1;
-                self.shard.backend.close(slot);
+                self.leave(slot);
             }
         }
     }
