@@ -62,6 +62,9 @@ fn exchange(setting: &Setting) -> Duration {
     };
     let measured = match setting.stop {
         Stop::Messages(messages) => by_count(setting, messages),
+        Stop::MessagesEach(messages) => {
+            by_count(setting, messages.saturating_mul(setting.connections.into()))
+        }
         Stop::DurationNs(length_ns) => Duration::from_nanos(length_ns),
         Stop::Confidence {
             max_duration_ns, ..

@@ -40,6 +40,7 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
         exchange: ExchangeSpec {
             protocol: setting.protocol.clone(),
             verify: setting.verify,
+            connection: setting.connection,
             pacing: setting.pacing.clone(),
             warmup: setting.warmup,
             stop: setting.stop,

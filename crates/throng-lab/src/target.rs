@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use throng_record::plan::ListenFamily;
-use throng_record::{TargetKind, TargetRecord};
+use throng_record::{ServeOptions, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 
 use crate::plan::{BuiltInModel, PlanError};
@@ -83,6 +83,8 @@ fn resolve_text(text: &str, models: &[BuiltInModel]) -> Result<TargetRecord, Pla
             kind: TargetKind::BuiltIn,
             model: Some(text.to_owned()),
             uses_every_cpu: model.uses_every_cpu,
+            options: ServeOptions::default(),
+            http: None,
             command: None,
             address: None,
         });
@@ -116,6 +118,8 @@ fn resolve_running(text: &str) -> Result<TargetRecord, PlanError> {
         kind: TargetKind::Running,
         model: None,
         uses_every_cpu: false,
+        options: ServeOptions::default(),
+        http: None,
         command: None,
         address: Some(address.connectable().to_string()),
     })
@@ -149,6 +153,8 @@ fn resolve_command(
         kind: TargetKind::Command,
         model: None,
         uses_every_cpu: false,
+        options: ServeOptions::default(),
+        http: None,
         command: Some(command.to_owned()),
         address: None,
     })

@@ -277,7 +277,17 @@ fn validate(spec: &FleetSpec, exchange: &ExchangeSpec) -> Result<(), LoadError> 
         Protocol::Echo { size_bytes } => !(1..=1 << 20).contains(size_bytes),
         Protocol::Request { send, .. } => send.is_empty(),
     };
+    let each_its_own = exchange.connection != throng_record::ConnectionUse::Kept
+        || matches!(exchange.stop, throng_record::Stop::MessagesEach(_))
+        || matches!(
+            exchange.protocol,
+            Protocol::Request {
+                expect: throng_record::Expect::End | throng_record::Expect::HttpResponse,
+                ..
+            }
+        );
     match () {
+        () if each_its_own => refuse("each message needs a connection of its own"),
         () if spec.connections == 0 => refuse("it has no connections; ask for at least one"),
         () if spec.shards == 0 || spec.shards > spec.connections => {
             refuse("the number of shards is from 1 to the number of connections")
@@ -308,6 +318,10 @@ fn expects_nothing(protocol: &Protocol) -> bool {
             expect: Expect::Bytes(count),
             ..
         } => *count == 0 || *count > u64::from(u32::MAX),
-        Protocol::Echo { .. } => false,
+        Protocol::Request {
+            expect: Expect::End | Expect::HttpResponse,
+            ..
+        }
+        | Protocol::Echo { .. } => false,
     }
 }

@@ -42,6 +42,7 @@ pub fn run_job(
         connect,
         exchange,
         close,
+        connections: None,
         interrupted: interrupt.is_raised(),
         user_bytes_per_connection: grown_bytes as f64 / f64::from(job.fleet.connections),
     })

@@ -58,6 +58,10 @@ impl Replies {
                 fallback: fallback(delimiter),
                 delimiter: delimiter.clone(),
             },
+            Protocol::Request {
+                expect: Expect::End | Expect::HttpResponse,
+                ..
+            } => unreachable!("only where each message has its own connection"),
         };
         Self { rule, verify }
     }
@@ -101,7 +105,7 @@ pub(crate) fn usual_reply_bytes(protocol: &Protocol) -> usize {
             ..
         } => usize::try_from(*count).unwrap_or(usize::MAX / 2),
         Protocol::Request {
-            expect: Expect::Until(_),
+            expect: Expect::Until(_) | Expect::End | Expect::HttpResponse,
             ..
         } => LINE_BYTES,
     }

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ClosePhase, ConnectPhase, ErrorCounts, ExchangePhase, ExchangeSpec, FleetSpec};
+use crate::{
+    ClosePhase, ConnectPhase, ConnectionsPhase, ErrorCounts, ExchangePhase, ExchangeSpec, FleetSpec,
+};
 
 /// Everything a generator process needs: read as JSON from its standard input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +55,9 @@ pub struct LoadRecord {
     pub exchange: ExchangePhase,
     /// Closing the connections.
     pub close: ClosePhase,
+    /// Where each message has a connection of its own: those connections. `connect` and `close` are then empty.
+    #[serde(default)]
+    pub connections: Option<ConnectionsPhase>,
     /// Ended early by request (Ctrl-C): what was measured until then stands.
     pub interrupted: bool,
     /// The generator's own memory per idle connection: growth of its private memory from before the fleet was made to

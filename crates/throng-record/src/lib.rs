@@ -5,10 +5,13 @@
 //! it cannot drift from them. There is no behaviour here beyond merging, encoding and simple arithmetic.
 
 pub mod check;
+pub mod connections;
 pub mod errors;
+pub mod finding;
 pub mod fleet;
 pub mod histogram;
 pub mod job;
+pub mod listener;
 pub mod machine;
 pub mod network;
 pub mod phase;
@@ -23,19 +26,22 @@ pub mod timeline;
 pub mod trial;
 
 pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
+pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use errors::{ErrorCounts, ErrorKind};
+pub use finding::Finding;
 pub use fleet::{Backend, FleetSpec, SourceAddresses};
 pub use histogram::Histogram;
 pub use job::{LoadEvent, LoadJob, LoadRecord};
+pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRecord};
 pub use machine::Machine;
 pub use network::{Network, NetworkRecord};
 pub use phase::{ClosePhase, ConnectPhase, ExchangePhase, SteadyWindow};
 pub use plan::Plan;
-pub use protocol::{Amount, Arrivals, ExchangeSpec, Expect, Pacing, Protocol, Stop};
+pub use protocol::{Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Stop};
 pub use run::RunRecord;
 pub use schema::SCHEMA_VERSION;
 pub use setting::{Setting, SweptValue};
 pub use side::{MemorySample, SeriesSample, SideRecord};
-pub use target::{TargetKind, TargetRecord};
+pub use target::{HttpTarget, ServeOptions, TargetKind, TargetRecord};
 pub use timeline::Timeline;
 pub use trial::{Outcome, Trial};

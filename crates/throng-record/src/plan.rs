@@ -11,6 +11,8 @@ use crate::{Network, Setting, TargetRecord};
 pub enum Experiment {
     /// How many messages a second, at what latency?
     Echo,
+    /// P clients × R requests at service time S against backlog B: how long in all, against the least possible?
+    Backlog,
 }
 
 /// How long a launched server lives.

@@ -32,6 +32,10 @@ pub enum Expect {
     Bytes(u64),
     /// Everything up to and including this delimiter.
     Until(Vec<u8>),
+    /// Everything until the peer ends its output, and at least one byte.
+    End,
+    /// One HTTP/1.1 response with a status of 200 to 399: its head, and a body by Content-Length, by chunks or to the end.
+    HttpResponse,
 }
 
 /// When the next message is sent.
@@ -105,6 +109,8 @@ pub enum Amount {
 pub enum Stop {
     /// After exactly this many messages over the whole fleet.
     Messages(u64),
+    /// After exactly this many messages of each client. Where each message has a connection of its own.
+    MessagesEach(u64),
     /// After this many nanoseconds; what is then under way is still awaited and recorded.
     DurationNs(u64),
     /// When the 95 % confidence interval of the throughput (batch means) is at most this wide.
@@ -116,6 +122,21 @@ pub enum Stop {
     },
 }
 
+/// Whether messages share connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConnectionUse {
+    /// Connections are opened first and kept for all messages.
+    #[default]
+    Kept,
+    /// Every message has a connection of its own: connect, send, receive, close. A fleet's connections are then clients, each with
+    /// one at a time.
+    PerMessage {
+        /// Of requests whose first byte comes later than this, and of failed ones, the generator tells even where it has no room for all.
+        slow_first_byte_ns: u64,
+    },
+}
+
 /// One exchange of a fleet: protocol, pacing, warm-up and stop, which compose freely.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExchangeSpec {
@@ -123,6 +144,9 @@ pub struct ExchangeSpec {
     pub protocol: Protocol,
     /// Whether the returned bytes are compared with the expected ones.
     pub verify: bool,
+    /// Whether messages share connections.
+    #[serde(default)]
+    pub connection: ConnectionUse,
     /// When messages are sent.
     pub pacing: Pacing,
     /// What is exchanged before the measurement begins; recorded apart.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::ListenFamily;
-use crate::{Amount, Backend, Pacing, Protocol, SourceAddresses, Stop};
+use crate::{Amount, Backend, ConnectionUse, Pacing, Protocol, SourceAddresses, Stop};
 
 /// A point of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,15 @@ pub struct Setting {
     pub warmup: Amount,
     /// End of the measurement.
     pub stop: Stop,
+    /// Whether messages share connections.
+    #[serde(default)]
+    pub connection: ConnectionUse,
+    /// The wire behaviour asked of launched built-in servers: `echo`, `oneshot` or `http`.
+    #[serde(default = "echo")]
+    pub workload: String,
+    /// How long a server is asked to take for a request, or is said to take; absent where it is not known.
+    #[serde(default)]
+    pub service_time_ns: Option<u64>,
     /// Back end of the generator.
     pub backend: Backend,
     /// Threads of the generator.
@@ -50,9 +59,20 @@ pub struct Setting {
     pub backlog: u32,
     /// Worker threads asked of launched servers; absent: the model's own choice.
     pub workers: Option<u32>,
+    /// Threads that accept, asked of launched servers; absent: the model's own choice.
+    #[serde(default)]
+    pub accept_threads: Option<u32>,
+    /// Whether launched servers are to wait inline: the delay of one request then blocks an event loop.
+    #[serde(default)]
+    pub delay_inline: bool,
     /// Settings of the private network, by dotted name. They are in force wherever they stand here: where one is not, there is no trial.
     #[serde(default)]
     pub kernel: BTreeMap<String, String>,
+}
+
+/// The workload of runs made before there was a choice.
+fn echo() -> String {
+    "echo".to_owned()
 }
 
 /// One value of a key that has several.

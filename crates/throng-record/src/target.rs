@@ -27,8 +27,34 @@ pub struct TargetRecord {
     /// A built-in server with a loop for each CPU that it may use: one CPU holds it back.
     #[serde(default)]
     pub uses_every_cpu: bool,
+    /// For a built-in server: options of its own, beside those that a setting asks of all.
+    #[serde(default)]
+    pub options: ServeOptions,
     /// For a launched command: the command line, with `{port}` and `{address}` still in place.
     pub command: Option<String>,
     /// For a running server: its address.
     pub address: Option<String>,
+    /// For a running HTTP server: what is asked for, for example `/index.html`, and of which host.
+    #[serde(default)]
+    pub http: Option<HttpTarget>,
+}
+
+/// What `throng serve` is asked for beside a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServeOptions {
+    /// `--workers`.
+    pub workers: Option<u32>,
+    /// `--accept-threads`.
+    pub accept_threads: Option<u32>,
+    /// `--delay-inline`.
+    pub delay_inline: bool,
+}
+
+/// What `http://HOST:PORT/PATH` says beside the address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HttpTarget {
+    /// `HOST` or `HOST:PORT`, for the header.
+    pub host: String,
+    /// Path and query, beginning with `/`.
+    pub path: String,
 }

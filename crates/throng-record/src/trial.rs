@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::side::CounterDeltas;
 use crate::{
-    Check, ClosePhase, ConnectPhase, ExchangePhase, Limit, LoadJob, Network, SeriesSample,
-    SideRecord, Verdict,
+    AcceptQueueRecord, Check, ClosePhase, ConnectPhase, ConnectionsPhase, ExchangePhase, Finding,
+    HandshakesRecord, Limit, LoadJob, Network, SeriesSample, SideRecord, Verdict,
 };
 
 /// How a trial ended.
@@ -57,6 +57,21 @@ pub struct Trial {
     pub exchange: Option<ExchangePhase>,
     /// Closing the connections.
     pub close: Option<ClosePhase>,
+    /// Where each message had a connection of its own: those connections.
+    #[serde(default)]
+    pub connections: Option<ConnectionsPhase>,
+    /// The accept queue; absent where it was not observed.
+    #[serde(default)]
+    pub accept_queue: Option<AcceptQueueRecord>,
+    /// The handshakes; absent where they were not observed.
+    #[serde(default)]
+    pub handshakes: Option<HandshakesRecord>,
+    /// What should have been observed and could not, each with its reason and what would let it.
+    #[serde(default)]
+    pub unseen: Vec<String>,
+    /// What explains the figures.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
     /// The server; absent where its process is not visible from here.
     pub server: Option<SideRecord>,
     /// The generator.

@@ -30,6 +30,7 @@ fn job(stop: Stop) -> LoadJob {
             protocol: Protocol::Echo {
                 size_bytes: peer::SIZE as u32,
             },
+            connection: throng_record::ConnectionUse::Kept,
             verify: true,
             pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::Messages(10),

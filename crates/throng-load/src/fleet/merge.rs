@@ -125,7 +125,7 @@ impl ShardWindow {
     /// A count is over with its last reply; a duration with its deadline, whatever still arrives.
     fn of(shard: &ShardExchange, stop: Stop) -> Self {
         match stop {
-            Stop::Messages(_) => Self {
+            Stop::Messages(_) | Stop::MessagesEach(_) => Self {
                 duration_ns: shard
                     .last_reply_at_ns
                     .saturating_sub(shard.measuring_since_ns),

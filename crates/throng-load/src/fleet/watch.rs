@@ -27,7 +27,7 @@ impl Watch {
                 relative_half_width,
                 ..
             } => Some(Confidence::new(relative_half_width)),
-            Stop::Messages(_) | Stop::DurationNs(_) => None,
+            Stop::Messages(_) | Stop::MessagesEach(_) | Stop::DurationNs(_) => None,
         };
         let sampler = (!spec.pacing.is_closed()).then(OutstandingSampler::default);
         Self {

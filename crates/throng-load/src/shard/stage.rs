@@ -37,6 +37,7 @@ impl Stages {
         };
         let (measured_left, measured_for_ns) = match stop {
             Stop::Messages(messages) => (part(messages, shard, shards), u64::MAX),
+            Stop::MessagesEach(_) => unreachable!("only where each message has its own connection"),
             Stop::DurationNs(duration_ns) => (u64::MAX, duration_ns),
             Stop::Confidence {
                 max_duration_ns, ..

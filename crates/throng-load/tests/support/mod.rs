@@ -62,6 +62,7 @@ pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
         },
         exchange: ExchangeSpec {
             protocol: Protocol::Echo { size_bytes: 6 },
+            connection: throng_record::ConnectionUse::Kept,
             verify: true,
             pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::Messages(0),

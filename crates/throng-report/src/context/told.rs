@@ -46,6 +46,8 @@ impl Told<'_> {
                     Expect::Text(text) => quoted(text),
                     Expect::Bytes(number) => plural(*number, "byte"),
                     Expect::Until(delimiter) => format!("all until {}", quoted(delimiter)),
+                    Expect::End => "all until the end".to_owned(),
+                    Expect::HttpResponse => "an HTTP response".to_owned(),
                 });
                 format!("{send} answered by {expect}")
             }
@@ -105,6 +107,9 @@ impl Told<'_> {
     pub(super) fn stop(&self) -> String {
         match self.setting.stop {
             Stop::Messages(number) => self.number("messages", number, "message"),
+            Stop::MessagesEach(number) => {
+                format!("{} of each client", plural(number, "message"))
+            }
             Stop::DurationNs(duration) => self.or_swept("duration", || setting_ns(duration)),
             Stop::Confidence {
                 relative_half_width,

@@ -1,7 +1,7 @@
 //! One point of the sweep, with nothing left open.
 
 use throng_record::plan::ListenFamily;
-use throng_record::{Setting, TargetRecord};
+use throng_record::{ConnectionUse, Setting, TargetRecord};
 
 use super::{exchange, fleet, not_zero};
 use crate::plan::draft::Point;
@@ -28,6 +28,11 @@ pub(super) fn resolve(
     Ok(Setting {
         connections,
         protocol: exchange::protocol(&point)?,
+        connection: ConnectionUse::Kept,
+        workload: "echo".to_owned(),
+        service_time_ns: None,
+        accept_threads: None,
+        delay_inline: false,
         verify: point.verify.unwrap_or(true),
         pacing: exchange::pacing(&point)?,
         warmup: exchange::warmup(&point),

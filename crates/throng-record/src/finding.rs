@@ -1,0 +1,146 @@
+//! Findings: what happened, with the evidence as fields. Their causes and remedies are told by the reports, and at length by a page each
+//! in `docs/findings/`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Something that explains a trial's figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "finding", rename_all = "snake_case")]
+pub enum Finding {
+    /// SYNs were dropped since the accept queue was full.
+    AcceptQueueOverflow {
+        /// `ListenOverflows`: connections and final ACKs that found the queue full.
+        overflows: u64,
+        /// `ListenDrops`, which counts those and drops for other reasons.
+        drops: u64,
+        /// Connects that took longer by retransmitting their SYN.
+        connects_delayed: u64,
+        /// The slowest completed connect.
+        connect_ns_max: u64,
+        /// The backlog in force; absent where it could not be seen.
+        backlog: Option<u32>,
+        /// The greatest depth seen.
+        depth_max: Option<u32>,
+        /// The smallest backlog that would have held every connection that waited at once in this trial; absent where too little is known of it.
+        backlog_sufficient: Option<u32>,
+    },
+    /// The kernel gave the listener a shorter queue than was asked for.
+    BacklogClamped {
+        /// What the server was asked for.
+        asked: u32,
+        /// What is in force.
+        in_force: u32,
+        /// `net.core.somaxconn`; absent where it could not be read.
+        somaxconn: Option<u32>,
+    },
+    /// Clients were connected while the server did not know them.
+    FinalAckDropped {
+        /// Connections that only their own data's retransmission completed, or that never were.
+        connections: u64,
+        /// Retransmissions of data by all clients.
+        data_retransmissions: u64,
+        /// Retransmissions of SYN-ACKs; absent where the handshakes were not observed.
+        syn_ack_retransmissions: Option<u64>,
+        /// The longest time from the completed connect to the last retransmission.
+        waited_ns_max: u64,
+    },
+    /// The request queue was full too, and the kernel kept no state of new connections.
+    SynCookies {
+        /// `SyncookiesSent`.
+        sent: u64,
+        /// `SyncookiesRecv`: handshakes that came back.
+        received: u64,
+        /// `SyncookiesFailed`.
+        failed: u64,
+        /// `TCPReqQFullDoCookies`.
+        request_queue_full: u64,
+    },
+    /// Connects were answered by RST.
+    ConnectionsRefused {
+        /// How many.
+        refused: u64,
+        /// Connects begun.
+        begun: u64,
+        /// Whether a listener was there when the trial began; absent where it could not be looked up.
+        was_listening: Option<bool>,
+    },
+    /// Accepted requests waited for each other in a server that was not busy.
+    HeadOfLineBlocking {
+        /// Requests whose wait was mostly inside the server.
+        requests: u64,
+        /// Requests in all.
+        of_requests: u64,
+        /// The service time asked for.
+        service_time_ns: u64,
+        /// The median time from the completed connect to the first byte.
+        first_byte_ns_median: u64,
+        /// The server's CPU time ÷ the cores that it can use at once, 0 to 1.
+        server_busy: f64,
+    },
+    /// Connections waited in the accept queue for a server that was not busy.
+    TooFewAcceptors {
+        /// Requests whose wait was mostly in the accept queue.
+        requests: u64,
+        /// Requests in all.
+        of_requests: u64,
+        /// Connections that the server serves at once, if it said so.
+        serves_at_once: Option<u32>,
+        /// The most clients that asked at once.
+        clients: u32,
+        /// The mean depth of the accept queue.
+        depth_mean: f64,
+        /// The server's CPU time ÷ the cores that it can use at once, 0 to 1.
+        server_busy: f64,
+    },
+    /// Replies in pieces waited for the peer's delayed ACK.
+    DelayedAck {
+        /// Share of the replies within the window around 40 ms, 0 to 1.
+        share_of_replies: f64,
+        /// The median latency of those.
+        latency_ns_median: u64,
+        /// `DelayedACKs` of the network during the trial.
+        delayed_acks: u64,
+        /// Replies.
+        replies: u64,
+    },
+    /// The generator, not the server, bounded the throughput.
+    GeneratorBound {
+        /// The generator's CPU time ÷ its cores, 0 to 1.
+        generator_busy: f64,
+        /// The server's, 0 to 1.
+        server_busy: f64,
+    },
+    /// Of several listeners on one port some had a queue while others were idle.
+    UnbalancedListeners {
+        /// How many share the port.
+        listeners: u32,
+        /// The greatest depth of the one with the longest queue.
+        busiest_depth_max: u32,
+        /// Its mean depth.
+        busiest_depth_mean: f64,
+        /// The greatest depth of the one with the shortest queue.
+        idlest_depth_max: u32,
+        /// Its mean depth.
+        idlest_depth_mean: f64,
+    },
+}
+
+impl Finding {
+    /// The word for it: the name of its page in `docs/findings/`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::AcceptQueueOverflow { .. } => "accept-queue-overflow",
+            Self::BacklogClamped { .. } => "backlog-clamped",
+            Self::FinalAckDropped { .. } => "final-ack-dropped",
+            Self::SynCookies { .. } => "syn-cookies",
+            Self::ConnectionsRefused { .. } => "connections-refused",
+            Self::HeadOfLineBlocking { .. } => "head-of-line-blocking",
+            Self::TooFewAcceptors { .. } => "too-few-acceptors",
+            Self::DelayedAck { .. } => "delayed-ack",
+            Self::GeneratorBound { .. } => "generator-bound",
+            Self::UnbalancedListeners { .. } => "unbalanced-listeners",
+        }
+    }
+}
