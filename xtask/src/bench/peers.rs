@@ -122,6 +122,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             protocol: Protocol::Echo {
                 size_bytes: SIZE_BYTES,
             },
+            connection: throng_record::ConnectionUse::Kept,
             verify: true,
             pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::DurationNs(200_000_000),

@@ -38,6 +38,8 @@ fn target(command: &str) -> TargetRecord {
         kind: TargetKind::Command,
         model: None,
         uses_every_cpu: false,
+        options: throng_record::ServeOptions::default(),
+        http: None,
         command: Some(command.to_owned()),
         address: None,
     }
