@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use throng_lab::plan::{
     BuiltInModel, Environment, ModelServes, ModelWorkers, PlanDraft, PlanError, Resolved, resolve,
 };
+use throng_lab::target::TargetDraft;
 use throng_lab::{Finished, RunError, Setup};
 use throng_record::RunRecord;
 use throng_record::plan::Experiment;
@@ -115,6 +116,14 @@ fn serves_at_once(model: Model) -> ModelServes {
         }
         _ => ModelServes::About(1_020),
     }
+}
+
+/// The targets of an experiment's command: servers that have a name or an address, and those to launch.
+pub(crate) fn targets(texts: &[String], commands: &[String]) -> Vec<TargetDraft> {
+    let texts = texts.iter().map(|text| text.as_str().into());
+    texts
+        .chain(commands.iter().map(TargetDraft::command))
+        .collect()
 }
 
 /// Carries out what `draft` and, laid over it, `flags` ask for, and reports it.

@@ -6,15 +6,13 @@
 mod backlog;
 mod common;
 mod echo;
-mod targets;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use throng_lab::plan::{Sweep, value};
 
 pub(crate) use backlog::BacklogFlags;
 pub(crate) use common::CommonFlags;
-pub(crate) use echo::EchoFlags;
-pub(crate) use targets::Targets;
+pub(crate) use echo::{EchoFlags, LifetimeFlag};
 
 /// A closed vocabulary, read as a plan file reads it; listed here so that help and completions know it.
 fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
@@ -67,6 +65,7 @@ mod tests {
     fn no_flag_mentions_nothing() {
         let mentioned = [
             EchoFlags::default().draft(),
+            LifetimeFlag::default().draft(),
             BacklogFlags::default().draft(),
             CommonFlags::default().draft(),
         ];

@@ -6,7 +6,7 @@ use throng_lab::plan::PlanDraft;
 use crate::exit::Exit;
 use crate::experiment::{self, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{CommonFlags, EchoFlags, Targets};
+use crate::flags::{CommonFlags, EchoFlags, LifetimeFlag};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -29,20 +29,30 @@ connections varying fastest.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
-    #[command(flatten)]
-    targets: Targets,
+    /// A built-in model, `all` of them, tcp://HOST:PORT or unix:PATH. A model may have options of its own: 'prefork --workers 8'
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
+    /// A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable
+    #[arg(long, value_name = "COMMAND")]
+    command: Vec<String>,
     #[command(flatten)]
     load: EchoFlags,
     #[command(flatten)]
     common: CommonFlags,
+    #[command(flatten)]
+    lifetime: LifetimeFlag,
     #[command(flatten)]
     run: RunFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let flags = PlanDraft {
-        targets: Some(arguments.targets.drafts()),
-        ..arguments.common.draft().overlay(arguments.load.draft())
+        targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
+        ..arguments
+            .common
+            .draft()
+            .overlay(arguments.load.draft())
+            .overlay(arguments.lifetime.draft())
     };
     experiment::carry_out(PlanDraft::default(), flags, &arguments.run, None)
 }

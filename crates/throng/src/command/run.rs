@@ -9,7 +9,7 @@ use throng_lab::plans::{self, BuiltInPlan};
 use crate::exit::Exit;
 use crate::experiment::{self, CaptureFlag, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{BacklogFlags, CommonFlags, EchoFlags};
+use crate::flags::{BacklogFlags, CommonFlags, EchoFlags, LifetimeFlag};
 use crate::output;
 use throng_lab::suggest::nearest;
 
@@ -42,6 +42,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     common: CommonFlags,
     #[command(flatten)]
+    lifetime: LifetimeFlag,
+    #[command(flatten)]
     run: RunFlags,
     #[command(flatten)]
     capture: CaptureFlag,
@@ -56,6 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let flags = arguments.common.draft();
     let flags = flags
         .overlay(arguments.echo.draft())
+        .overlay(arguments.lifetime.draft())
         .overlay(arguments.backlog.draft());
     let capture = arguments.capture.file();
     experiment::carry_out(draft, flags, &arguments.run, capture)

@@ -27,7 +27,7 @@ pub(crate) struct BacklogFlags {
     #[arg(long, value_name = "WORKLOAD,…", value_delimiter = ',', value_parser = words::<Workload>(&["oneshot", "http", "echo"]), help_heading = "Load")]
     workload: Option<Vec<Workload>>,
     /// Let event loops wait inline for the service time: nobody else is served meanwhile
-    #[arg(long, help_heading = "Launched servers")]
+    #[arg(long, help_heading = "Load")]
     delay_inline: bool,
 }
 

@@ -102,8 +102,8 @@ pub(crate) struct CommonFlags {
         help_heading = "Launched servers"
     )]
     accept_threads: Option<Vec<u32>>,
-    /// Address family on which they listen [default: ipv4]
-    #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), help_heading = "Launched servers")]
+    /// Address family on which they listen: ipv4, ipv6 or, in the echo experiment, unix [default: ipv4]
+    #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), hide_possible_values = true, help_heading = "Launched servers")]
     family: Option<Vec<ListenFamily>>,
     /// Their network and the generator's: a private one with its own settings and counters, or the host's [default: private]
     #[arg(long, value_parser = words::<Network>(&["private", "host"]), help_heading = "Launched servers")]

@@ -65,9 +65,6 @@ pub(crate) struct EchoFlags {
     /// Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs
     #[arg(long, help_heading = "Pacing")]
     no_spin: bool,
-    /// How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]
-    #[arg(long, value_name = "LIFETIME", value_parser = words::<ServerLifetime>(&["per-trial", "per-sweep"]), help_heading = "Launched servers")]
-    server: Option<ServerLifetime>,
 }
 
 impl EchoFlags {
@@ -86,7 +83,24 @@ impl EchoFlags {
             rate: list(flags.rate),
             arrivals: list(flags.arrivals),
             spin: flags.no_spin.then(|| Sweep::from(false)),
-            server: flags.server,
+            ..PlanDraft::default()
+        }
+    }
+}
+
+/// How long a launched server lives, where trials may share one.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct LifetimeFlag {
+    /// How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]
+    #[arg(long, value_name = "LIFETIME", value_parser = words::<ServerLifetime>(&["per-trial", "per-sweep"]), help_heading = "Launched servers")]
+    server: Option<ServerLifetime>,
+}
+
+impl LifetimeFlag {
+    /// This flag in the form that a plan file has.
+    pub(crate) fn draft(&self) -> PlanDraft {
+        PlanDraft {
+            server: self.server,
             ..PlanDraft::default()
         }
     }
