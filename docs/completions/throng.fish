@@ -28,13 +28,14 @@ complete -c throng -n "__fish_throng_needs_command" -s h -l help -d 'Print help 
 complete -c throng -n "__fish_throng_needs_command" -s V -l version -d 'Print version'
 complete -c throng -n "__fish_throng_needs_command" -f -a "run" -d 'Carry out a plan: built in, or your own'
 complete -c throng -n "__fish_throng_needs_command" -f -a "echo" -d 'Measure how many messages a second servers send back, and at what latency'
+complete -c throng -n "__fish_throng_needs_command" -f -a "backlog" -d 'Measure what a short accept queue does to clients, and say why'
 complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a built-in server until SIGTERM or Ctrl-C'
 complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List the built-in servers: what each is, and how many connections it serves at once'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
 complete -c throng -n "__fish_throng_needs_command" -f -a "report" -d 'Make a report again from a stored run'
 complete -c throng -n "__fish_throng_needs_command" -f -a "completions" -d 'Print completions for a shell'
 complete -c throng -n "__fish_throng_needs_command" -f -a "man" -d 'Print a manual page'
-complete -c throng -n "__fish_throng_needs_command" -f -a "load" -d 'Generate load as a job on standard input says (started by run and echo)'
+complete -c throng -n "__fish_throng_needs_command" -f -a "load" -d 'Generate load as a job on standard input says (started by run and the experiments)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "namespace" -d 'Make a network namespace and hand it over on standard input, a socket (started by run and echo)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions and the schema into a folder'
 complete -c throng -n "__fish_throng_using_subcommand run" -l connections -d 'Connections [default: 100]' -r
@@ -43,17 +44,24 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l duration -d 'Stop 
 complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'The longest that --confidence is waited for [default: 30s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l baseline -d 'Target that the others are compared with [default: the first]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l expect -d 'What ends the reply to --send: a text, \'N bytes\' or \'until DELIMITER\'; escapes as there' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Closed loop: unanswered messages on each connection; open loop: at most so many [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l lockstep -d 'Send in step: groups of this many connections send one message each and wait for all replies' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l rate -d 'Open loop: messages per second over all connections, whatever the replies do' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps of an open loop [default: constant]' -r -f -a "constant\t''
 exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Requests that each client makes, one after the other, each on a new connection [default: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l requests-total -d 'The same as a number for all clients together, which share it evenly' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l service-time -d 'How long built-in servers are to take for a request, and others are said to take [default: 40ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What built-in servers answer, and clients ask [default: oneshot; http with http:// targets]' -r -f -a "oneshot\t''
+http\t''
+echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6; backlog experiment: 3]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l baseline -d 'Target that the others are compared with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l expect -d 'What ends the reply to --send: a text, \'N bytes\', \'until DELIMITER\', or, in the backlog experiment, \'end\'; escapes as there' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -63,29 +71,32 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l addresses -d 'Loca
 kernel\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
 false\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l connect-timeout -d 'How long one connect may take [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l timeout -d 'How long one reply may take [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
-per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l connect-timeout -d 'How long one connect may take [default: 10s; backlog experiment: 140s, beyond the kernel\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l timeout -d 'How long one reply may take [default: 10s; backlog experiment: 120s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l cpus -d 'CPUs of the two sides: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Length of the accept queue asked for [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family on which they listen [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in the echo experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
 host\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s is left as it is. A value that holds a comma itself is for plan files. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
+per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l output -d 'File for the report; standard output where absent' -r -F
 complete -c throng -n "__fish_throng_using_subcommand run" -l runs-dir -d 'Folder in which runs are kept, each in a folder of its own' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand run" -l capture -d 'Keep the handshakes seen, for Wireshark and the like; of the backlog experiment' -r -F
 complete -c throng -n "__fish_throng_using_subcommand run" -l list -d 'List the built-in plans, and do nothing else'
-complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs'
+complete -c throng -n "__fish_throng_using_subcommand run" -l delay-inline -d 'Let event loops wait inline for the service time: nobody else is served meanwhile'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
@@ -95,17 +106,17 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l duration -d 'Stop
 complete -c throng -n "__fish_throng_using_subcommand echo" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l max-duration -d 'The longest that --confidence is waited for [default: 30s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l baseline -d 'Target that the others are compared with [default: the first]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l expect -d 'What ends the reply to --send: a text, \'N bytes\' or \'until DELIMITER\'; escapes as there' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l outstanding -d 'Closed loop: unanswered messages on each connection; open loop: at most so many [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l lockstep -d 'Send in step: groups of this many connections send one message each and wait for all replies' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l rate -d 'Open loop: messages per second over all connections, whatever the replies do' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l arrivals -d 'Gaps of an open loop [default: constant]' -r -f -a "constant\t''
 exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l repeats -d 'Repeats of each target and setting [default: 6; backlog experiment: 3]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l baseline -d 'Target that the others are compared with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l expect -d 'What ends the reply to --send: a text, \'N bytes\', \'until DELIMITER\', or, in the backlog experiment, \'end\'; escapes as there' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -115,30 +126,78 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l addresses -d 'Loc
 kernel\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
 false\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l connect-timeout -d 'How long one connect may take [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l timeout -d 'How long one reply may take [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
-per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l connect-timeout -d 'How long one connect may take [default: 10s; backlog experiment: 140s, beyond the kernel\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l timeout -d 'How long one reply may take [default: 10s; backlog experiment: 120s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l cpus -d 'CPUs of the two sides: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l backlog -d 'Length of the accept queue asked for [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family on which they listen [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand echo" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in the echo experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
 host\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s is left as it is. A value that holds a comma itself is for plan files. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
+per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l output -d 'File for the report; standard output where absent' -r -F
 complete -c throng -n "__fish_throng_using_subcommand echo" -l runs-dir -d 'Folder in which runs are kept, each in a folder of its own' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l no-spin -d 'Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand echo" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests -d 'Requests that each client makes, one after the other, each on a new connection [default: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests-total -d 'The same as a number for all clients together, which share it evenly' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l service-time -d 'How long built-in servers are to take for a request, and others are said to take [default: 40ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l workload -d 'What built-in servers answer, and clients ask [default: oneshot; http with http:// targets]' -r -f -a "oneshot\t''
+http\t''
+echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l repeats -d 'Repeats of each target and setting [default: 6; backlog experiment: 3]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l baseline -d 'Target that the others are compared with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l expect -d 'What ends the reply to --send: a text, \'N bytes\', \'until DELIMITER\', or, in the backlog experiment, \'end\'; escapes as there' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l shards -d 'Threads of the generator [default: one for each of its CPUs]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l source -d 'Local addresses to connect from: all of these together, no sweep' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l addresses -d 'Local addresses where --source names none: spread over 127.0.0.0/8, or the kernel\'s choice [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l connect-timeout -d 'How long one connect may take [default: 10s; backlog experiment: 140s, beyond the kernel\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l timeout -d 'How long one reply may take [default: 10s; backlog experiment: 120s]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l cpus -d 'CPUs of the two sides: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in the echo experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s is left as it is. A value that holds a comma itself is for plan files. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report; standard output where absent' -r -F
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l runs-dir -d 'Folder in which runs are kept, each in a folder of its own' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l capture -d 'Keep the handshakes seen, for Wireshark and the like; of the backlog experiment' -r -F
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l delay-inline -d 'Let event loops wait inline for the service time: nobody else is served meanwhile'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand serve" -l listen -d 'Where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 leaves the choice to the kernel. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l backlog -d 'Length of each accept queue; the kernel clamps it to net.core.somaxconn' -r

@@ -226,21 +226,67 @@ fn address_failure(target: &str, error: ParseError) -> Failure {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_tour_takes_less_than_ninety_seconds_on_two_cores() {
-        let tour = throng_lab::plans::find("tour").expect("it is built in");
-        let draft = PlanDraft::parse(tour.text, tour.name).expect("parses");
+    fn planned(name: &str, is_quick: bool) -> (throng_record::Plan, std::time::Duration) {
+        let plan = throng_lab::plans::find(name).expect("it is built in");
+        let draft = PlanDraft::parse(plan.text, plan.name).expect("parses");
+        let draft = if is_quick { draft.shortened() } else { draft };
+        let settings = [
+            "tcp_syn_linear_timeouts",
+            "tcp_syncookies",
+            "tcp_abort_on_overflow",
+        ];
         let environment = Environment {
             cpus_allowed: vec![0, 1],
             io_uring_obstacle: None,
             models: built_in_models(),
-            kernel_settings: vec![],
+            kernel_settings: settings.map(|name| format!("net.ipv4.{name}")).to_vec(),
         };
         let plan = resolve(draft, &environment).expect("resolves").plan;
         let estimate = throng_lab::estimate(&plan, &environment.models);
+        (plan, estimate)
+    }
+
+    #[test]
+    fn the_tour_takes_less_than_ninety_seconds_on_two_cores() {
+        let (plan, estimate) = planned("tour", false);
         assert!(estimate.as_secs() < 90, "{estimate:?}");
         let connections: Vec<u32> = plan.settings.iter().map(|one| one.connections).collect();
         assert_eq!(connections, [1, 100, 1000]);
         assert_eq!(plan.targets.len(), Model::ALL.len());
+    }
+
+    #[test]
+    fn the_published_grid_takes_less_than_an_hour_and_its_corner_less_than_a_minute() {
+        let (plan, estimate) = planned("backlog", false);
+        assert_eq!((plan.targets.len(), plan.settings.len()), (3, 16));
+        assert!(
+            (15..60).contains(&(estimate.as_secs() / 60)),
+            "{estimate:?}"
+        );
+        for name in ["backlog", "backlog-kernel"] {
+            let (_, estimate) = planned(name, true);
+            assert!(estimate.as_secs() < 60, "{name}: {estimate:?}");
+        }
+    }
+
+    #[test]
+    fn models_say_how_many_they_serve_and_which_have_accepting_threads() {
+        let models = built_in_models();
+        let of = |name: &str| {
+            let model = models.iter().find(|model| model.name == name);
+            model.expect(name).clone()
+        };
+        assert_eq!(
+            of("iterative").serves_at_once,
+            ModelServes::OnePerWorker { usual: 1 }
+        );
+        assert!(matches!(
+            of("prefork").serves_at_once,
+            ModelServes::OnePerWorker { usual: 2.. }
+        ));
+        assert_eq!(of("select").serves_at_once, ModelServes::About(1_020));
+        assert_eq!(of("tokio").serves_at_once, ModelServes::AnyNumber);
+        assert!(of("thread-per-connection").takes_accept_threads);
+        assert!(!of("thread-pool").takes_accept_threads);
     }
 }

@@ -52,6 +52,9 @@ fn the_plans_are_listed_and_nothing_is_run() {
     let outcome = bench.throng(&["run", "--list"]);
     assert_eq!(outcome.code, Some(0));
     assert!(outcome.stdout.starts_with("tour "), "{}", outcome.stdout);
+    for plan in ["\nbacklog ", "\nbacklog-kernel "] {
+        assert!(outcome.stdout.contains(plan), "{}", outcome.stdout);
+    }
     assert!(bench.runs().is_empty());
 }
 

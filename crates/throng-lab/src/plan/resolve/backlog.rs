@@ -20,6 +20,8 @@ use crate::target::http;
 /// Clients where none are asked for, and requests of each: 32 × 5 are the published 160.
 const CLIENTS: u32 = 32;
 const REQUESTS: u64 = 5;
+/// As far as a client's requests are counted.
+const REQUESTS_MAX: u64 = u32::MAX as u64;
 /// The published time of one request.
 const SERVICE_TIME: Duration = Duration::from_millis(40);
 /// The longest that a server can be asked to take.
@@ -270,8 +272,19 @@ fn requests(point: &Point, clients: u32) -> Result<u64, PlanError> {
         }),
         (Some(0), None) => Err(zero("requests", "5")),
         (None, Some(0)) => Err(zero("requests-total", "160")),
-        (each, None) => Ok(each.unwrap_or(REQUESTS)),
+        (each, None) => not_too_many(each.unwrap_or(REQUESTS)),
         // Every total is known to be shared evenly.
-        (None, Some(total)) => Ok(total / u64::from(clients)),
+        (None, Some(total)) => not_too_many(total / u64::from(clients)),
     }
+}
+
+fn not_too_many(each: u64) -> Result<u64, PlanError> {
+    if each <= REQUESTS_MAX {
+        return Ok(each);
+    }
+    Err(PlanError::Text {
+        key: "requests",
+        text: each.to_string(),
+        why: format!("a client makes at most {REQUESTS_MAX}; write fewer"),
+    })
 }

@@ -214,6 +214,10 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
                 "requests-total = 504",
             ],
         ),
+        (
+            "clients = 1\nrequests-total = 5_000_000_000",
+            &["`requests = 5000000000`", "write fewer"],
+        ),
         ("requests-total = 33", &["among 32 clients", "= 64"]),
         (
             "connections = 5",
