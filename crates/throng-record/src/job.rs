@@ -66,6 +66,15 @@ pub struct LoadRecord {
 }
 
 impl LoadRecord {
+    /// Connections that opened, whether they were kept or each served one message.
+    #[must_use]
+    pub fn connected(&self) -> u64 {
+        match &self.connections {
+            Some(connections) => connections.connected,
+            None => self.connect.connected.into(),
+        }
+    }
+
     /// Connections that failed, in whichever phase, by kind.
     #[must_use]
     pub fn errors(&self) -> ErrorCounts {
