@@ -15,9 +15,8 @@
 //! *Delays* are deadlines, and the loop sleeps until the earliest at most. Events of a connection that waits are passed
 //! over, a reset too, and what they told is asked for again when the wait is over.
 //!
-//! *Slots are reused safely.* A batch holds at most one event of each descriptor, and a connection is closed only
-//! while its own event is handled, or after the batch. So no event of the batch can be left for a slot that a new
-//! connection has got.
+//! *Slots are reused safely.* A batch holds at most one event of each descriptor, and a connection is closed only while its
+//! own event is handled, or after the batch: no event is left for a slot that a new connection has got.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
