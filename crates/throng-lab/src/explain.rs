@@ -12,6 +12,7 @@ mod answering;
 mod attribution;
 mod connecting;
 mod findings;
+mod least;
 mod schedule;
 mod seen;
 mod thinning;
@@ -20,6 +21,7 @@ mod waiting;
 pub(crate) use account::Account;
 pub(crate) use attribution::attribute;
 pub(crate) use findings::{Evidence, findings};
+pub(crate) use least::duration_least_ns;
 pub(crate) use seen::{FlowSeen, FlowsSeen, QueueSeen, Seen};
 
 #[cfg(test)]

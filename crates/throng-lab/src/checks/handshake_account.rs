@@ -1,8 +1,10 @@
 //! Three accounts of the same retransmissions: the kernel's counter, `TCP_INFO` of every connection, and the segments on the wire.
 //!
 //! `TCPSynRetrans` counts what clients *and* server sent again while shaking hands (net/ipv4/tcp_output.c:
-//! `tcp_retransmit_timer` and `tcp_rtx_synack`). It must be the sum of the two, to the unit, and the clients' part what their sockets say:
-//! otherwise one of the observers has missed something, and what is built on them is not to be trusted.
+//! `__tcp_retransmit_skb` and `tcp_rtx_synack`). It must be the sum of the two, to the unit, and the clients' part what their sockets say:
+//! otherwise one of the observers has missed something, and what is built on them is not to be trusted. A SYN-ACK that answers a SYN
+//! sent again is counted where the server had kept the request, and not where it is a SYN cookie made anew, which on the wire is
+//! the same.
 
 use throng_record::side::CounterDeltas;
 use throng_record::{Check, CheckKind, CheckResult, ConnectionsPhase, HandshakesRecord, Network};
@@ -51,7 +53,15 @@ pub(super) fn check(
         seen.syn_retransmissions, seen.syn_ack_retransmissions,
     );
     let difference = counted as f64 - on_the_wire as f64;
-    if counted == on_the_wire as i64 && clients == seen.syn_retransmissions {
+    let has_cookies = counters.contains_key("TcpExt.SyncookiesSent");
+    let repeated = if has_cookies {
+        0
+    } else {
+        seen.syn_acks_repeated
+    };
+    let possible = on_the_wire + repeated..=on_the_wire + seen.syn_acks_repeated;
+    let is_counted = u64::try_from(counted).is_ok_and(|counted| possible.contains(&counted));
+    if is_counted && clients == seen.syn_retransmissions {
         return made(kind, CheckResult::Passed, difference, 0.0, evidence);
     }
     let detail = format!(
@@ -84,6 +94,27 @@ mod tests {
         for (counted, by_tcp_info) in [(10, 7), (12, 7), (11, 6), (11, 8)] {
             assert_eq!(result(counted, by_tcp_info, seen), CheckResult::Failed);
         }
+    }
+
+    #[test]
+    fn a_repeated_syn_ack_counts_unless_it_may_be_a_cookie() {
+        let seen = HandshakesRecord {
+            syn_retransmissions: 2,
+            syn_acks_repeated: 2,
+            ..HandshakesRecord::default()
+        };
+        assert_eq!(result(4, 2, seen), CheckResult::Passed);
+        assert_eq!(result(3, 2, seen), CheckResult::Failed);
+        let connections = ConnectionsPhase {
+            syn_retransmissions: 2,
+            ..ConnectionsPhase::default()
+        };
+        let counters = CounterDeltas::from([
+            (COUNTER.to_owned(), 3),
+            ("TcpExt.SyncookiesSent".to_owned(), 1),
+        ]);
+        let check = check(&connections, Some(&seen), &counters, Network::Private);
+        assert_eq!(check.result, CheckResult::Passed);
     }
 
     #[test]
