@@ -98,3 +98,6 @@ pub(crate) trait Backend {
     /// Closes; no further event of this connection comes, and the slot is free for another one.
     fn close(&mut self, slot: u32);
 }
+
+#[cfg(test)]
+mod tests;

@@ -215,9 +215,10 @@ impl<'a, B: Backend> Requests<'a, B> {
 
     fn on_event(&mut self, event: Event) {
         let slot = event.slot;
+        let seen_by_wait = B::EVENTS_COME_TOGETHER || matches!(event.what, What::Connected);
         // What completes while it is submitted is later than the wait.
         let woke_since = self.woken_at_ns >= self.clients[slot as usize].since_ns();
-        let now_ns = if B::EVENTS_COME_TOGETHER && woke_since {
+        let now_ns = if seen_by_wait && woke_since {
             self.woken_at_ns
         } else {
             monotonic_ns()

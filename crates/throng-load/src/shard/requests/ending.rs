@@ -54,7 +54,10 @@ impl<B: Backend> Requests<'_, B> {
         self.record.ended(now_ns);
         match outcome {
             Ok(()) => self.count_answer(slot, now_ns),
-            Err((kind, detail)) => self.recorder.error(kind, index, &detail),
+            Err((kind, detail)) => {
+                let errors = &mut self.recorder.errors;
+                errors.count(kind, || format!("client {index}: {detail}"));
+            }
         }
         self.go_on(slot);
     }
