@@ -1,7 +1,7 @@
 //! What both back ends promise of a slot that is used again.
 
 use std::io::Write as _;
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
@@ -83,6 +83,17 @@ fn listener() -> (TcpListener, Address) {
     (listener, Address::Tcp(address))
 }
 
+/// A listener that drops every further SYN, with the connection that is all it has room for.
+fn full_listener() -> (OwnedFd, TcpStream, SocketAddr) {
+    let any = "127.0.0.1:0".parse().expect("an address");
+    let (listener, address) = socket::listen(&any, 0).expect("listening");
+    let Address::Tcp(address) = address else {
+        panic!("a TCP address");
+    };
+    let fills_its_queue = TcpStream::connect(address).expect("room for one");
+    (listener, fills_its_queue, address)
+}
+
 /// Asks for events until one is not about the connect, for a few seconds at most.
 fn next(backend: Slot<'_>) -> Told {
     for _ in 0..1000 {
@@ -118,14 +129,28 @@ fn what_came_for_a_closed_connection_never_reaches_the_next_of_its_slot() {
 }
 
 #[test]
+fn what_came_for_a_closed_connection_does_not_end_the_next_connect() {
+    with_each(|backend| {
+        let (listener, address) = listener();
+        backend(Asked::Connect(&address));
+        let (mut old, _) = listener.accept().expect("accepted");
+        old.write_all(b"old").expect("written");
+        backend(Asked::Wait);
+        backend(Asked::Close);
+        let (_full, _fills_its_queue, target) = full_listener();
+        backend(Asked::Connect(&Address::Tcp(target)));
+        for _ in 0..5 {
+            assert_eq!(backend(Asked::Event), Told::Nothing);
+            backend(Asked::Wait);
+        }
+    });
+}
+
+#[test]
 fn a_connect_that_is_given_up_leaves_nothing_behind() {
     with_each(|backend| {
-        let any = "127.0.0.1:0".parse().expect("an address");
-        let (_full, full) = socket::listen(&any, 0).expect("listening");
-        let Address::Tcp(target) = &full else {
-            panic!("a TCP address");
-        };
-        let _fills_its_queue = TcpStream::connect(target).expect("room for one");
+        let (_full, _fills_its_queue, target) = full_listener();
+        let full = Address::Tcp(target);
         assert_eq!(backend(Asked::Connect(&full)), Told::Began(Began::UnderWay));
         backend(Asked::Wait);
         assert!(is_connecting_to(target.port()));
