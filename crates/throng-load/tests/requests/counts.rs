@@ -136,7 +136,7 @@ fn after_a_time_what_is_under_way_is_still_awaited() {
         |record, connections| {
             assert!(connections.answered > 0);
             assert_all_answered(connections, connections.begun);
-            assert_eq!(record.exchange.duration_ns / 1_000_000, 200);
+            assert!(record.exchange.duration_ns >= 200_000_000);
         },
     );
 }

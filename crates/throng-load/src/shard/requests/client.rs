@@ -106,9 +106,9 @@ impl Client {
         self.connected_at_ns.unwrap_or(self.started_at_ns)
     }
 
-    /// Whether both readings of `TCP_INFO` are there, this being the last; a failed connect has one.
-    pub(super) fn is_accounted(&self, last: Option<&TcpInfo>) -> bool {
-        last.is_some() && (self.connected_at_ns.is_none() || self.syn_retransmissions.is_some())
+    /// Whether a last reading of `TCP_INFO` can be told from a first: that of a failed connect is the only one.
+    pub(super) fn is_accounted(&self) -> bool {
+        self.connected_at_ns.is_none() || self.syn_retransmissions.is_some()
     }
 
     /// What became of the request, its end being now and the kernel's last word on its connection `last`, asked a moment ago.

@@ -39,10 +39,9 @@ impl<B: Backend> Requests<'_, B> {
             outcome = Err((ErrorKind::ExcessBytes, EXCESS.into()));
         }
         let client = &self.clients[slot as usize];
+        let last = last.filter(|_| client.is_accounted());
         // A connect that failed within the call sent no SYN again, and has no socket any more that could tell.
-        if has_socket && !client.is_accounted(last.as_ref()) {
-            self.record.without_tcp_info += 1;
-        }
+        self.record.without_tcp_info += u64::from(has_socket && last.is_none());
         let size = self.shard.assignment.messages.size() as u64;
         let index = self.shard.index(slot);
         let mut request = client.request(index, (now_ns, asked_at_ns), last.as_ref(), size);
