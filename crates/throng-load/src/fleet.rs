@@ -37,7 +37,8 @@ pub enum Stage {
     Measuring,
     /// Work goes on: replies so far, warm-up included.
     Progress(u64),
-    /// A shard has sent its last message: the window in which all are active is over.
+    /// A shard has sent its last message: the window in which all are active is over. Where each message has a connection of its
+    /// own, the last one of all shards has ended.
     Measured,
 }
 
@@ -151,8 +152,8 @@ impl Fleet {
         Ok(self.exchanged(shards, spec, &watch))
     }
 
-    /// Sends messages that each have a connection of their own, the fleet's connections being clients, until the stop condition
-    /// or the interrupt: what was exchanged, and what became of the connections.
+    /// Sends messages that each have a connection of their own, until the stop condition or the interrupt: what was exchanged, and
+    /// what became of the connections. The fleet's connections are then clients, of which none is connected before.
     ///
     /// # Errors
     /// [`LoadError`] where a shard's event loop fails; failed requests are counted in the record.
