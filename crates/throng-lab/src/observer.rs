@@ -5,7 +5,32 @@
 //! most; it comes from the processes' own clocks in nanoseconds. Nothing that can fail here fails a trial: what
 //! cannot be read is absent.
 
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "tested by itself; a trial starts it once the record has a place for what it sees"
+    )
+)]
+pub(crate) mod accept_queue;
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "tested by itself; a trial starts it once the record has a place for what it sees"
+    )
+)]
+pub(crate) mod capture;
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "tested by itself; a trial starts it once the record has a place for what it sees"
+    )
+)]
+pub(crate) mod handshakes;
 mod memory;
+mod periodic;
 mod running;
 mod side;
 
