@@ -1,7 +1,8 @@
 //! How full a listener's accept queue is, a thousand times a second.
 //!
 //! One listener is looked up exactly (`sock_diag(7)`, 3 µs); several that share an address (`SO_REUSEPORT`) are listed by a dump of
-//! the listeners on their port (12 µs). Which it is, is found out at the start, once a second, and when a listener is gone. Each
+//! the listeners on their port (12 µs). With cold caches, and with falling asleep and waking up, which is one context switch and
+//! the setting of a timer, a look takes some 30 µs of CPU in a virtual machine: 3 % of a core. Which it is, is found out at the start, once a second, and when a listener is gone. Each
 //! listener has a queue, a limit and so a history of its own; their sum is kept beside them.
 //!
 //! A queue that fills and empties between two looks is not seen: the kernel's counters of overflows are exact, this is
