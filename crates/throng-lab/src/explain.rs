@@ -2,7 +2,7 @@
 //!
 //! Pure functions over plain data and two small traits, which the observers implement: no clock, no socket, no file. What
 //! this module is told it believes; whether the figures are worth anything is for the checks. First
-//! [`attribute`] goes through *all* requests of a trial and thins them out, then [`findings`] looks at the trial as a whole.
+//! [`attribute`] goes through *all* requests of a trial and thins them out, then [`findings()`] looks at the trial as a whole.
 //!
 //! Times from the observers are of `CLOCK_MONOTONIC`, those of requests count from the phase's first connect:
 //! `ConnectionsPhase::started_at_monotonic_ns` joins them.
@@ -26,3 +26,5 @@ pub(crate) use seen::{FlowSeen, FlowsSeen, QueueSeen, Seen};
 
 #[cfg(test)]
 mod hand_made;
+#[cfg(test)]
+mod tests;

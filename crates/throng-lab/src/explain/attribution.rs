@@ -129,9 +129,9 @@ fn count_answer(answering: &Answering, attribution: &mut Attribution, account: &
 /// The handshake of this request alone: its port may have had others before and after.
 fn flow_of(request: &RequestRecord, started_at_ns: u64, seen: &Seen<'_>) -> Option<FlowSeen> {
     let client = request.local_address.as_ref()?.parse().ok()?;
-    let flow = seen.flows?.flow(client)?;
     let from_ns = started_at_ns.saturating_sub(CLOCKS_DIFFER_NS);
     let until_ns = started_at_ns.saturating_add(request.duration_ns);
+    let flow = seen.flows?.flow(client, until_ns)?;
     Some(flow.within(from_ns, until_ns))
 }
 

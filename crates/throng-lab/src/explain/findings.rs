@@ -123,6 +123,6 @@ fn count_between(histogram: &Histogram, low: u64, high: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod hand_made;
+pub(super) mod hand_made;
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ pub(super) const MS: u64 = 1_000_000;
 /// `CLOCK_MONOTONIC` of the phase's first connect.
 pub(super) const PHASE_NS: u64 = 500_000 * MS;
 
-/// An accept queue sampled every millisecond: depth from each moment on, in milliseconds since the phase's start.
+/// An accept queue sampled every millisecond: what the samples from each moment on saw, in milliseconds since the phase's start.
 pub(super) struct Queue {
     pub(super) depths: Vec<(u64, u32)>,
     pub(super) gap_ms: u64,
@@ -32,16 +32,14 @@ impl QueueSeen for Queue {
     }
 
     fn first_empty_after(&self, at_ns: u64) -> Option<u64> {
-        if self.depth_at(at_ns) == Some(0) {
-            return Some(at_ns);
-        }
-        let mut moments = self
-            .depths
-            .iter()
-            .map(|&(from_ms, depth)| (PHASE_NS + from_ms * MS, depth));
-        moments
-            .find(|&(from_ns, depth)| from_ns >= at_ns && depth == 0)
-            .map(|(from_ns, _)| from_ns)
+        let next_ms = self.depths.iter().skip(1).map(|&(from_ms, _)| from_ms);
+        let last_ns = next_ms
+            .map(|next_ms| PHASE_NS + next_ms.saturating_sub(1) * MS)
+            .chain([u64::MAX]);
+        let first_ns = |from_ms| PHASE_NS + from_ms * MS;
+        let mut runs = self.depths.iter().zip(last_ns);
+        let found = runs.find(|&(&(_, depth), last_ns)| depth == 0 && last_ns >= at_ns);
+        found.map(|(&(from_ms, _), _)| first_ns(from_ms).max(at_ns))
     }
 
     fn interval_ns(&self) -> u64 {
@@ -58,7 +56,7 @@ impl QueueSeen for Queue {
 pub(super) struct Flows(pub(super) BTreeMap<SocketAddr, FlowSeen>);
 
 impl FlowsSeen for Flows {
-    fn flow(&self, client: SocketAddr) -> Option<FlowSeen> {
+    fn flow(&self, client: SocketAddr, _at_ns: u64) -> Option<FlowSeen> {
         self.0.get(&client).cloned()
     }
 }

@@ -7,8 +7,8 @@ pub(crate) trait QueueSeen {
     /// The depth by the last sample that was taken not later than this; `None` before the first.
     fn depth_at(&self, at_ns: u64) -> Option<u32>;
 
-    /// The first moment from this one on at which the queue is known to have been empty (of a group of listeners: all queues at
-    /// once); `None` where it was not seen empty again.
+    /// The first moment from this one on at which the queue was seen empty (of a group of listeners: all queues at once), or `None`. A
+    /// sample from before `at_ns` counts only where the one after it saw the same: otherwise somebody came in between.
     fn first_empty_after(&self, at_ns: u64) -> Option<u64>;
 
     /// The time between two samples as meant.
@@ -21,12 +21,12 @@ pub(crate) trait QueueSeen {
 
 /// The handshakes by connection.
 pub(crate) trait FlowsSeen {
-    /// What was seen of the connections from this client address; `None` where nothing was.
-    fn flow(&self, client: SocketAddr) -> Option<FlowSeen>;
+    /// What was seen of the connection that this client address had at that moment of `CLOCK_MONOTONIC`, or had last; `None` where nothing
+    /// was. Earlier connections of the same address may be in it.
+    fn flow(&self, client: SocketAddr, at_ns: u64) -> Option<FlowSeen>;
 }
 
-/// The handshakes of one client address, in the order of time, in nanoseconds of `CLOCK_MONOTONIC`. Where a port was used again
-/// it holds those of several connections: a request looks at its own time only.
+/// The handshake of one client address, in the order of time, in nanoseconds of `CLOCK_MONOTONIC`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FlowSeen {
     /// Each SYN, the first and those sent again.

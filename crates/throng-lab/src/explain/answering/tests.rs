@@ -68,11 +68,12 @@ fn a_queue_that_never_empties_holds_it_until_its_service_at_most() {
 
 #[test]
 fn a_sample_from_before_it_came_does_not_count_as_empty() {
-    let came_between_samples = queue(&[(0, 0), (1, 2), (300, 0)]);
-    assert_eq!(
-        parts(&answered(400), &with_queue(&came_between_samples)),
-        (None, 300, 100, 0)
-    );
+    let came_between_samples = queue(&[(0, 0), (5, 2), (300, 0)]);
+    let seen = with_queue(&came_between_samples);
+    let came_at_ns = PHASE_NS + 4 * MS + MS / 2;
+    let answering = Answering::of(&answered(400), came_at_ns, &seen).expect("it was connected");
+    assert_eq!(answering.accept_queue_ns, 295 * MS + MS / 2);
+    assert_eq!(answering.depth, 2);
     let always_empty = queue(&[(0, 0)]);
     assert_eq!(
         parts(&answered(400), &with_queue(&always_empty)),
@@ -115,6 +116,16 @@ fn data_sent_again_tells_until_when_the_server_did_not_know_the_client() {
     assert_eq!(mostly(&request, &with_queue(&emptied)), Mostly::FinalAck);
     let at_once = sent_again(answered(3_240), 4, 3_200);
     assert_eq!(parts(&at_once, &seen()), (Some(3_200), 0, 40, 0));
+}
+
+#[test]
+fn a_queue_empty_within_the_clock_tick_of_a_retransmission_says_nothing() {
+    let empty_just_then = queue(&[(0, 6), (3_203, 0), (3_206, 5), (3_500, 0)]);
+    let request = sent_again(answered(3_600), 4, 3_200);
+    assert_eq!(
+        parts(&request, &with_queue(&empty_just_then)),
+        (Some(3_200), 300, 100, 0)
+    );
 }
 
 #[test]
@@ -174,7 +185,10 @@ fn a_reset_at_once_is_the_final_ack_answered_where_the_kernel_does_that() {
         aborts_on_overflow: true,
         ..seen()
     };
-    let reset = failed(Reset, 0);
+    let reset = RequestRecord {
+        is_acknowledged: false,
+        ..failed(Reset, 0)
+    };
     assert_eq!(parts(&reset, &aborting), (Some(0), 0, 0, 0));
     assert_eq!(mostly(&reset, &aborting), Mostly::FinalAck);
     assert_eq!(parts(&reset, &seen()), (None, 0, 0, 0));
@@ -183,6 +197,11 @@ fn a_reset_at_once_is_the_final_ack_answered_where_the_kernel_does_that() {
         ..aborting
     };
     assert_eq!(parts(&reset, &never_full), (None, 0, 0, 0));
+    assert_eq!(
+        parts(&failed(Reset, 0), &aborting),
+        (None, 0, 0, 0),
+        "the server did"
+    );
     assert_eq!(parts(&failed(ClosedEarly, 0), &aborting), (None, 0, 0, 0));
 }
 
@@ -198,4 +217,12 @@ fn an_unknown_service_time_leaves_the_queue_and_the_server() {
         Answering::of(&RequestRecord::default(), PHASE_NS, &seen),
         None
     );
+}
+
+#[test]
+fn a_wait_of_no_length_has_no_cause() {
+    let at_once = failed(ReplyTimedOut, 0);
+    assert_eq!(mostly(&at_once, &seen()), Mostly::NotExplained);
+    let answering = Answering::of(&at_once, PHASE_NS, &seen()).expect("it was connected");
+    assert_eq!(answering.causes(&at_once, PHASE_NS, None), []);
 }

@@ -181,7 +181,11 @@ fn an_aborted_final_ack_counts_as_a_first_byte_that_never_came() {
         aborts_on_overflow: true,
         ..seen()
     };
-    let mut phase = phase(vec![failed(Reset, 1), failed(ReplyTimedOut, 100)]);
+    let aborted = RequestRecord {
+        is_acknowledged: false,
+        ..failed(Reset, 1)
+    };
+    let mut phase = phase(vec![aborted, failed(ReplyTimedOut, 100)]);
     attribute(&mut phase, &seen);
     assert_eq!(phase.attribution.first_bytes_slow, 2);
     assert_eq!(phase.attribution.first_bytes_by_final_ack, 1);

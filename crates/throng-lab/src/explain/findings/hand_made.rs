@@ -15,27 +15,27 @@ use crate::explain::account::Account;
 use crate::limit::Busy;
 
 /// Everything that evidence refers to.
-pub(in crate::explain) struct Case {
-    pub(in crate::explain) setting: Setting,
-    pub(in crate::explain) network: Network,
-    pub(in crate::explain) connect: ConnectPhase,
-    pub(in crate::explain) exchange: ExchangePhase,
-    pub(in crate::explain) has_own_connections: bool,
-    pub(in crate::explain) phase: ConnectionsPhase,
-    pub(in crate::explain) account: Account,
-    pub(in crate::explain) is_queue_observed: bool,
-    pub(in crate::explain) queue: AcceptQueueRecord,
-    pub(in crate::explain) handshakes: Option<HandshakesRecord>,
-    pub(in crate::explain) counters: CounterDeltas,
-    pub(in crate::explain) errors: ErrorCounts,
-    pub(in crate::explain) busy: Busy,
-    pub(in crate::explain) was_listening: Option<bool>,
-    pub(in crate::explain) checks: Vec<Check>,
+pub(crate) struct Case {
+    pub(crate) setting: Setting,
+    pub(crate) network: Network,
+    pub(crate) connect: ConnectPhase,
+    pub(crate) exchange: ExchangePhase,
+    pub(crate) has_own_connections: bool,
+    pub(crate) phase: ConnectionsPhase,
+    pub(crate) account: Account,
+    pub(crate) is_queue_observed: bool,
+    pub(crate) queue: AcceptQueueRecord,
+    pub(crate) handshakes: Option<HandshakesRecord>,
+    pub(crate) counters: CounterDeltas,
+    pub(crate) errors: ErrorCounts,
+    pub(crate) busy: Busy,
+    pub(crate) was_listening: Option<bool>,
+    pub(crate) checks: Vec<Check>,
 }
 
 impl Case {
     /// 32 clients with 5 requests each at 40 ms, in a private network, the queue observed, the server idle; nothing to find.
-    pub(in crate::explain) fn backlog() -> Self {
+    pub(crate) fn backlog() -> Self {
         Self {
             setting: setting(),
             network: Network::Private,
@@ -64,7 +64,7 @@ impl Case {
     }
 
     /// Kept connections to a server of unknown service time whose queue was not observed.
-    pub(in crate::explain) fn echo() -> Self {
+    pub(crate) fn echo() -> Self {
         let backlog = Self::backlog();
         Self {
             setting: Setting {
@@ -78,11 +78,11 @@ impl Case {
         }
     }
 
-    pub(in crate::explain) fn counter(&mut self, name: &str, change: i64) {
+    pub(crate) fn counter(&mut self, name: &str, change: i64) {
         self.counters.insert(name.to_owned(), change);
     }
 
-    pub(in crate::explain) fn evidence(&self) -> Evidence<'_> {
+    pub(crate) fn evidence(&self) -> Evidence<'_> {
         Evidence {
             setting: &self.setting,
             network: self.network,
@@ -104,11 +104,7 @@ impl Case {
 }
 
 /// A listener on the one port that there is.
-pub(in crate::explain) fn listener(
-    backlog: u32,
-    depth_max: u32,
-    depth_mean: f64,
-) -> ListenerRecord {
+pub(crate) fn listener(backlog: u32, depth_max: u32, depth_mean: f64) -> ListenerRecord {
     ListenerRecord {
         address: "127.0.0.1:80".to_owned(),
         backlog,
@@ -119,7 +115,7 @@ pub(in crate::explain) fn listener(
 }
 
 /// Values, each so many times.
-pub(in crate::explain) fn histogram(values: &[(u64, u64)]) -> Histogram {
+pub(crate) fn histogram(values: &[(u64, u64)]) -> Histogram {
     let mut live = histogram::empty();
     for &(value, times) in values {
         live.record_n(value, times).expect("within range");
