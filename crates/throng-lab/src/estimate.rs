@@ -2,12 +2,17 @@
 //!
 //! The lengths that the plan states, plus what launching, connecting and ending usually take. A stop by count
 //! is guessed at a modest server's rate, and a stop by confidence at its bound: an estimate, better too long than too short.
+//! Where each message has a connection of its own, the server's time and the kernel's timers decide; see [`waves`].
+
+mod waves;
 
 use std::time::Duration;
 
-use throng_record::{Amount, Pacing, Plan, Setting, Stop, TargetKind};
+use throng_record::{Amount, ConnectionUse, Pacing, Plan, Setting, Stop, TargetKind, TargetRecord};
 
 use crate::lifetime::units;
+use crate::plan::{BuiltInModel, model_of};
+use waves::AtOnce;
 
 /// Starting and ending a generator, observing, and keeping the record.
 const PER_TRIAL: Duration = Duration::from_millis(50);
@@ -20,15 +25,21 @@ const PER_KEPT_TRIAL: Duration = Duration::from_micros(100);
 /// Messages per second of a modest server, where nothing better is known.
 const MODEST_RATE: f64 = 50_000.0;
 
-/// The expected length of the whole plan.
+/// The expected length of the whole plan, whose built-in targets are of these models.
 #[must_use]
-pub fn estimate(plan: &Plan) -> Duration {
+pub fn estimate(plan: &Plan, models: &[BuiltInModel]) -> Duration {
+    let of_target = |target: &TargetRecord| {
+        let model = model_of(models, target);
+        plan.settings
+            .iter()
+            .map(|setting| trial(setting, AtOnce::of(target, model, setting)))
+            .fold(Duration::ZERO, Duration::saturating_add)
+    };
     let pass = plan
-        .settings
+        .targets
         .iter()
-        .map(trial)
+        .map(of_target)
         .fold(Duration::ZERO, Duration::saturating_add)
-        .saturating_mul(plan.targets.len() as u32)
         .saturating_add(PER_LAUNCH.saturating_mul(launches(plan)));
     pass.saturating_mul(plan.repeats)
         .saturating_add(keeping(crate::order::trials(plan)))
@@ -50,8 +61,14 @@ fn keeping(trials: u32) -> Duration {
 }
 
 /// One trial, without the launch.
-fn trial(setting: &Setting) -> Duration {
-    (PER_TRIAL + PER_CONNECTION * setting.connections).saturating_add(exchange(setting))
+fn trial(setting: &Setting, at_once: AtOnce) -> Duration {
+    let exchange = match (setting.connection, setting.stop) {
+        (ConnectionUse::PerMessage { .. }, Stop::MessagesEach(requests)) => {
+            waves::requests(setting, requests, at_once)
+        }
+        _ => exchange(setting),
+    };
+    (PER_TRIAL + PER_CONNECTION * setting.connections).saturating_add(exchange)
 }
 
 /// Warm-up and measurement of one trial.
@@ -92,7 +109,7 @@ mod tests {
     fn estimate_of(text: &str) -> f64 {
         let draft = PlanDraft::parse(text, "test").expect(text);
         let plan = resolve(draft, &test_environment(2)).expect(text).plan;
-        estimate(&plan).as_secs_f64()
+        estimate(&plan, &test_environment(2).models).as_secs_f64()
     }
 
     #[test]

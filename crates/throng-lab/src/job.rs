@@ -4,6 +4,7 @@ use throng_record::{ConnectionUse, ExchangeSpec, FleetSpec, LoadJob, Plan, Setti
 use throng_sys::address::Address;
 
 use crate::order::Cell;
+use crate::target::http;
 
 /// Connects in flight at once, per shard: enough to keep a listener busy, and far below any backlog.
 const CONNECT_CONCURRENCY: u32 = 64;
@@ -18,7 +19,8 @@ pub(crate) fn in_force(setting: &Setting, name: &str) -> Option<u32> {
 }
 
 /// How many of a setting's connections a server can be given that serves `at_once`: those, and as many as wait in its accept
-/// queue. Further ones would find it full, and wait for SYN retransmissions.
+/// queue. Further ones would find it full, and wait for SYN retransmissions. Clients with a connection for each message are not fewer:
+/// what becomes of those that find it full is their question.
 pub(crate) fn connectable(setting: &Setting, at_once: u32) -> u32 {
     if setting.connection != ConnectionUse::Kept {
         return setting.connections;
@@ -32,6 +34,11 @@ pub(crate) fn connectable(setting: &Setting, at_once: u32) -> u32 {
 /// targets.
 pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
     let setting = &plan.settings[cell.setting as usize];
+    let target = &plan.targets[cell.target as usize];
+    let protocol = match &target.http {
+        Some(page) => http::get(page),
+        None => setting.protocol.clone(),
+    };
     LoadJob {
         fleet: FleetSpec {
             address: address.to_string(),
@@ -46,7 +53,7 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
             reply_timeout_ns: setting.reply_timeout_ns,
         },
         exchange: ExchangeSpec {
-            protocol: setting.protocol.clone(),
+            protocol,
             verify: setting.verify,
             connection: setting.connection,
             pacing: setting.pacing.clone(),
@@ -55,5 +62,54 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
             seed: plan.seed.wrapping_add(u64::from(cell.repeat)),
             serves_at_once: None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::Protocol;
+
+    use super::*;
+    use crate::plan::{PlanDraft, resolve, test_environment};
+
+    fn plan(text: &str) -> Plan {
+        let draft = PlanDraft::parse(text, "test").expect(text);
+        resolve(draft, &test_environment(2)).expect(text).plan
+    }
+
+    #[test]
+    fn kept_connections_are_no_more_than_a_server_and_its_queue_hold_and_clients_are_all_there() {
+        let of = |text: &str| connectable(&plan(text).settings[0], 1);
+        assert_eq!(of("targets = ['poll']\nconnections = 30\nbacklog = 5"), 6);
+        let backlog = "experiment = 'backlog'\ntargets = ['poll']\nclients = 30\nbacklog = 5";
+        assert_eq!(of(backlog), 30);
+    }
+
+    #[test]
+    fn each_page_is_asked_for_by_its_own_name() {
+        let plan = plan(
+            "experiment = 'backlog'\nservice-time = '2500us'\ntargets = ['http://127.0.0.1:81/a', 'poll']",
+        );
+        let address: Address = "127.0.0.1:81".parse().expect("an address");
+        let sent = |target| {
+            let cell = Cell {
+                target,
+                setting: 0,
+                repeat: 0,
+                server_lives_on: false,
+            };
+            match job(&plan, cell, &address).exchange.protocol {
+                Protocol::Request { send, .. } => String::from_utf8(send).expect("text"),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(
+            sent(0),
+            "GET /a HTTP/1.1\r\nHost: 127.0.0.1:81\r\nConnection: close\r\n\r\n"
+        );
+        assert_eq!(
+            sent(1),
+            "GET /?delay=2.5 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        );
     }
 }

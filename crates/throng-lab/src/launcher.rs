@@ -71,7 +71,13 @@ impl Launcher<'_> {
                     longest_bytes: 4_096,
                 };
                 (
-                    command::built_in(self.throng_program, model, self.setting, &place.address),
+                    command::built_in(
+                        self.throng_program,
+                        model,
+                        &target.options,
+                        self.setting,
+                        &place.address,
+                    ),
                     lines,
                 )
             }

@@ -1,6 +1,6 @@
 //! Which settings one server process can serve: those that it is launched for alike.
 //!
-//! What a server is told at its launch (where it listens, its accept queue, its workers, its CPUs, the kernel settings of its network) cannot be changed while it
+//! What a server is told at its launch (where it listens, its accept queue, its workers, what it answers and when, its CPUs, the kernel settings of its network) cannot be changed while it
 //! lives; everything else is the generator's affair.
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,6 +14,10 @@ pub(crate) struct Launch {
     listen: ListenFamily,
     backlog: u32,
     workers: Option<u32>,
+    accept_threads: Option<u32>,
+    workload: String,
+    service_time_ns: Option<u64>,
+    delay_inline: bool,
     cpus: Vec<u32>,
     ready_timeout_ns: u64,
     kernel: BTreeMap<String, String>,
@@ -26,6 +30,10 @@ impl Launch {
             listen: setting.listen,
             backlog: setting.backlog,
             workers: setting.workers,
+            accept_threads: setting.accept_threads,
+            workload: setting.workload.clone(),
+            service_time_ns: setting.service_time_ns,
+            delay_inline: setting.delay_inline,
             cpus: setting.server_cpus.clone(),
             ready_timeout_ns: setting.ready_timeout_ns,
             kernel: setting.kernel.clone(),

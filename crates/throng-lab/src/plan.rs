@@ -17,7 +17,8 @@ mod sweep;
 pub mod value;
 
 pub use draft::PlanDraft;
-pub use environment::{BuiltInModel, Environment, ModelWorkers};
+pub(crate) use environment::model_of;
+pub use environment::{BuiltInModel, Environment, ModelServes, ModelWorkers};
 pub use error::PlanError;
 pub use file::PlanFileError;
 pub use kernel::{KernelDraft, KernelSetting};
@@ -48,6 +49,24 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
         .map(str::to_owned)
         .to_vec(),
     }
+}
+
+/// The same with the models and settings of the published backlog experiment.
+#[cfg(test)]
+pub(crate) fn backlog_test_environment() -> Environment {
+    let mut environment = test_environment(2);
+    let forking = BuiltInModel::named("fork-per-connection");
+    environment
+        .models
+        .extend([BuiltInModel::iterative(), forking]);
+    let settings = [
+        "tcp_syn_linear_timeouts",
+        "tcp_syncookies",
+        "tcp_abort_on_overflow",
+    ];
+    let settings = settings.map(|name| format!("net.ipv4.{name}"));
+    environment.kernel_settings.extend(settings);
+    environment
 }
 
 #[cfg(test)]

@@ -10,10 +10,20 @@ pub struct BuiltInPlan {
 }
 
 /// All of them; the first is the default.
-pub const BUILT_IN: &[BuiltInPlan] = &[BuiltInPlan {
-    name: "tour",
-    text: include_str!("../../../plans/tour.toml"),
-}];
+pub const BUILT_IN: &[BuiltInPlan] = &[
+    BuiltInPlan {
+        name: "tour",
+        text: include_str!("../../../plans/tour.toml"),
+    },
+    BuiltInPlan {
+        name: "backlog",
+        text: include_str!("../../../plans/backlog.toml"),
+    },
+    BuiltInPlan {
+        name: "backlog-kernel",
+        text: include_str!("../../../plans/backlog-kernel.toml"),
+    },
+];
 
 /// The built-in plan of that name.
 #[must_use]
@@ -24,14 +34,14 @@ pub fn find(name: &str) -> Option<&'static BuiltInPlan> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{PlanDraft, resolve, test_environment};
+    use crate::plan::{PlanDraft, backlog_test_environment, resolve};
 
     #[test]
     fn every_built_in_plan_resolves_and_bears_its_name() {
         for plan in BUILT_IN {
             let draft = PlanDraft::parse(plan.text, plan.name).expect(plan.name);
             for draft in [draft.clone(), draft.shortened()] {
-                let resolved = resolve(draft, &test_environment(2)).expect(plan.name);
+                let resolved = resolve(draft, &backlog_test_environment()).expect(plan.name);
                 assert_eq!(resolved.plan.name, plan.name);
             }
             assert_eq!(find(plan.name), Some(plan));

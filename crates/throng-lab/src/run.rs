@@ -13,6 +13,7 @@ use crate::event::Event;
 use crate::lifetime::Launch;
 use crate::network::{NetworkError, Networks};
 use crate::order::{Cell, order, trials};
+use crate::plan::BuiltInModel;
 use crate::store::{Store, StoreError};
 use crate::trial::{Bench, Made, Servers};
 use crate::{estimate, machine};
@@ -26,6 +27,10 @@ pub struct Setup<'a> {
     pub runs_directory: &'a Path,
     /// Version of the program, for the record.
     pub throng_version: &'a str,
+    /// The built-in models, for the estimate.
+    pub models: &'a [BuiltInModel],
+    /// Where the handshakes seen are to be kept for other tools, in pcapng; `None`: nowhere.
+    pub capture: Option<&'a Path>,
     /// Raised by the caller (on SIGINT, SIGTERM) to end early and keep what was measured.
     pub interrupted: &'a AtomicBool,
 }
@@ -87,7 +92,7 @@ pub fn run(
     on_event(Event::Started {
         plan,
         trials: record.trials_planned,
-        estimate: estimate(plan),
+        estimate: estimate(plan, setup.models),
         network: &record.network,
         path: &path,
     });

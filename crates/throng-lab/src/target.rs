@@ -15,11 +15,15 @@ use throng_sys::address::Address;
 use crate::plan::{BuiltInModel, PlanError};
 use crate::suggest::{nearest, or_list};
 
+pub(crate) mod http;
+mod options;
+
 /// A target as written. In a plan file a text is a model or an address, and a table `{ command = "…", name = "…" }` is a
 /// command; on the command line TARGET is a text and `--command` a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetDraft {
-    /// A model's name, `tcp://HOST:PORT` or `unix:PATH`.
+    /// A model's name, perhaps with options of its own (`prefork --workers 8`), `tcp://HOST:PORT`, `unix:PATH` or
+    /// `http://HOST:PORT/PATH`.
     Text(String),
     /// A command line with `{port}`, `{address}` or `{path}` where the server is told where to listen.
     Command {
@@ -71,22 +75,26 @@ impl FromStr for TargetDraft {
 }
 
 fn resolve_text(text: &str, models: &[BuiltInModel]) -> Result<TargetRecord, PlanError> {
-    if text.starts_with("http://") || text.starts_with("https://") {
-        return Err(PlanError::HttpTarget(text.to_owned()));
+    if text.starts_with("https://") {
+        return Err(PlanError::HttpsTarget(text.to_owned()));
+    }
+    if text.starts_with("http://") {
+        let (target, address) = http::read(text)?;
+        return Ok(TargetRecord {
+            http: Some(target),
+            ..running(text, &address)?
+        });
     }
     if text.starts_with("tcp://") || text.starts_with("unix:") {
-        return resolve_running(text);
+        return running(text, text);
     }
-    if let Some(model) = models.iter().find(|model| model.name == text) {
+    let model = text.split_whitespace().next().unwrap_or_default();
+    if let Some(model) = models.iter().find(|one| one.name == model) {
         return Ok(TargetRecord {
-            name: text.to_owned(),
-            kind: TargetKind::BuiltIn,
-            model: Some(text.to_owned()),
+            model: Some(model.name.clone()),
             uses_every_cpu: model.uses_every_cpu,
-            options: ServeOptions::default(),
-            http: None,
-            command: None,
-            address: None,
+            options: options::read(text)?,
+            ..blank(text.to_owned(), TargetKind::BuiltIn)
         });
     }
     if text.contains(char::is_whitespace) || text.contains('{') {
@@ -105,23 +113,32 @@ fn resolve_text(text: &str, models: &[BuiltInModel]) -> Result<TargetRecord, Pla
     })
 }
 
-fn resolve_running(text: &str) -> Result<TargetRecord, PlanError> {
-    let address: Address = text.parse().map_err(|error| PlanError::Address {
-        text: text.to_owned(),
-        error,
-    })?;
-    if matches!(&address, Address::Tcp(tcp) if tcp.port() == 0) {
-        return Err(PlanError::PortZero(text.to_owned()));
-    }
-    Ok(TargetRecord {
-        name: text.to_owned(),
-        kind: TargetKind::Running,
+/// A target of which nothing is known but what it is called.
+fn blank(name: String, kind: TargetKind) -> TargetRecord {
+    TargetRecord {
+        name,
+        kind,
         model: None,
         uses_every_cpu: false,
         options: ServeOptions::default(),
         http: None,
         command: None,
+        address: None,
+    }
+}
+
+/// A server that runs at an address, by the name under which it was written.
+fn running(name: &str, address: &str) -> Result<TargetRecord, PlanError> {
+    let address: Address = address.parse().map_err(|error| PlanError::Address {
+        text: name.to_owned(),
+        error,
+    })?;
+    if matches!(&address, Address::Tcp(tcp) if tcp.port() == 0) {
+        return Err(PlanError::PortZero(name.to_owned()));
+    }
+    Ok(TargetRecord {
         address: Some(address.connectable().to_string()),
+        ..blank(name.to_owned(), TargetKind::Running)
     })
 }
 
@@ -148,15 +165,10 @@ fn resolve_command(
             family_name,
         });
     }
+    let name = name.map_or_else(|| in_one_line(command), str::to_owned);
     Ok(TargetRecord {
-        name: name.map_or_else(|| in_one_line(command), str::to_owned),
-        kind: TargetKind::Command,
-        model: None,
-        uses_every_cpu: false,
-        options: ServeOptions::default(),
-        http: None,
         command: Some(command.to_owned()),
-        address: None,
+        ..blank(name, TargetKind::Command)
     })
 }
 

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    completions, doctor, echo, generate, load, man, namespace, report, run, serve, servers,
+    backlog, completions, doctor, echo, generate, load, man, namespace, report, run, serve, servers,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -14,6 +14,7 @@ Examples:
   throng echo epoll-edge io-uring --connections 10,100,1000
   throng echo tcp://127.0.0.1:7000             a server of your own that already runs
   throng echo --command './mine --port {port}' poll
+  throng backlog iterative --backlog 5,256     what a short accept queue does to 32 clients
   throng servers                               the built-in models, and how each works
   throng doctor                                what this machine allows
   throng report latest --format markdown       the last run once more
@@ -49,6 +50,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Run(run::Arguments),
     Echo(echo::Arguments),
+    Backlog(backlog::Arguments),
     Serve(serve::Arguments),
     Servers(servers::Arguments),
     Doctor(doctor::Arguments),
@@ -65,6 +67,7 @@ impl Command {
         match self {
             Self::Run(arguments) => run::run(arguments),
             Self::Echo(arguments) => echo::run(arguments),
+            Self::Backlog(arguments) => backlog::run(arguments),
             Self::Serve(arguments) => serve::run(arguments),
             Self::Servers(arguments) => servers::run(arguments),
             Self::Doctor(arguments) => doctor::run(arguments),

@@ -2,17 +2,19 @@
 
 use std::num::NonZeroU32;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
 use throng_lab::plan::{
-    BuiltInModel, Environment, ModelWorkers, PlanDraft, PlanError, Resolved, resolve,
+    BuiltInModel, Environment, ModelServes, ModelWorkers, PlanDraft, PlanError, Resolved, resolve,
 };
+use throng_lab::target::TargetDraft;
 use throng_lab::{Finished, RunError, Setup};
 use throng_record::RunRecord;
+use throng_record::plan::Experiment;
 use throng_report::Format;
-use throng_servers::Model;
+use throng_servers::{Family, Model};
 use throng_sys::address::ParseError;
 
 use crate::exit::Exit;
@@ -51,6 +53,20 @@ pub(crate) struct RunFlags {
     runs: RunsFlag,
 }
 
+/// Where the handshakes are kept as they were seen.
+#[derive(Debug, Args)]
+pub(crate) struct CaptureFlag {
+    /// Keep the handshakes seen, for Wireshark and the like; of the backlog experiment
+    #[arg(long, value_name = "FILE.pcapng", value_hint = ValueHint::FilePath, help_heading = "Report")]
+    capture: Option<PathBuf>,
+}
+
+impl CaptureFlag {
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.capture.as_deref()
+    }
+}
+
 fn formats() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).map(|name| {
         Format::ALL
@@ -84,9 +100,30 @@ pub(crate) fn built_in_models() -> Vec<BuiltInModel> {
             (false, false) => ModelWorkers::NoChoice,
         },
         serves_unix: model.serves_unix(),
-        serves_any_number: model.serves_any_number(),
+        serves_at_once: serves_at_once(model),
+        // The one model in which a thread accepts that serves nobody.
+        takes_accept_threads: model == Model::ThreadPerConnection,
     };
     Model::ALL.map(describe).to_vec()
+}
+
+/// Few are bounded: by blocking workers, or by `FD_SETSIZE`.
+fn serves_at_once(model: Model) -> ModelServes {
+    match (model.family(), model.workers(None)) {
+        _ if model.serves_any_number() => ModelServes::AnyNumber,
+        (Family::Threads | Family::Processes, Some(usual)) => {
+            ModelServes::OnePerWorker { usual: usual.get() }
+        }
+        _ => ModelServes::About(1_020),
+    }
+}
+
+/// The targets of an experiment's command: servers that have a name or an address, and those to launch.
+pub(crate) fn targets(texts: &[String], commands: &[String]) -> Vec<TargetDraft> {
+    let texts = texts.iter().map(|text| text.as_str().into());
+    texts
+        .chain(commands.iter().map(TargetDraft::command))
+        .collect()
 }
 
 /// Carries out what `draft` and, laid over it, `flags` ask for, and reports it.
@@ -94,11 +131,18 @@ pub(crate) fn carry_out(
     draft: PlanDraft,
     flags: PlanDraft,
     run: &RunFlags,
+    capture: Option<&Path>,
 ) -> Result<Exit, Failure> {
     let draft = if run.quick { draft.shortened() } else { draft };
     let environment = Environment::detect(built_in_models());
     let Resolved { plan, notes } =
         resolve(draft.overlay(flags), &environment).map_err(plan_failure)?;
+    if capture.is_some() && plan.experiment != Experiment::Backlog {
+        return Err(Failure::usage(
+            "--capture keeps handshakes, and only the backlog experiment looks at them",
+        )
+        .hint("leave --capture out, or see throng backlog --help"));
+    }
     let program = std::env::current_exe()
         .map_err(|error| Failure::failed("cannot find throng's own program").cause(error))?;
     notes.iter().for_each(note);
@@ -107,6 +151,8 @@ pub(crate) fn carry_out(
         throng_program: &program,
         runs_directory: &run.runs.runs_dir,
         throng_version: env!("CARGO_PKG_VERSION"),
+        models: &environment.models,
+        capture,
         interrupted: &interrupted,
     };
     let mut progress = Progress::new();
@@ -191,7 +237,7 @@ mod tests {
             kernel_settings: vec![],
         };
         let plan = resolve(draft, &environment).expect("resolves").plan;
-        let estimate = throng_lab::estimate(&plan);
+        let estimate = throng_lab::estimate(&plan, &environment.models);
         assert!(estimate.as_secs() < 90, "{estimate:?}");
         let connections: Vec<u32> = plan.settings.iter().map(|one| one.connections).collect();
         assert_eq!(connections, [1, 100, 1000]);

@@ -84,6 +84,52 @@ fn kernel_settings() {
 }
 
 #[test]
+fn the_backlog_experiment() {
+    let running = "tcp://127.0.0.1:9";
+    insta::assert_snapshot!(transcript(&[
+        &["backlog"],
+        &["backlog", "iterative", "--backlog", "-1"],
+        &["backlog", "iterative", "--clients", "0"],
+        &["backlog", "iterative", "--clients", "-5"],
+        &["backlog", "iterative", "--clients", "many"],
+        &["backlog", "iterative", "--requests", "0"],
+        &[
+            "backlog",
+            "iterative",
+            "--clients",
+            "8,7",
+            "--requests-total",
+            "160"
+        ],
+        &[
+            "backlog",
+            "iterative",
+            "--requests",
+            "5",
+            "--requests-total",
+            "160"
+        ],
+        &["backlog", "iterative", "--connections", "5"],
+        &["backlog", "iterative", "--size", "9"],
+        &["backlog", "iterative", "--family", "unix"],
+        &["backlog", "unix:/run/a.sock"],
+        &["backlog", "https://127.0.0.1/"],
+        &["backlog", "http://"],
+        &["backlog", "iterative --worker 2"],
+        &["backlog", "iterative --workers 2"],
+        &["backlog", "iterative", "--accept-threads", "4"],
+        &["backlog", running, "--backlog", "5"],
+        &["backlog", running, "--workers", "5"],
+        &["backlog", running, "--kernel", "tcp_syncookies=0"],
+        &["echo", "poll", "--clients", "5"],
+        &["echo", "poll --delay-inline"],
+        &["run", "backlog", "--connections", "5"],
+        &["run", "tour", "--service-time", "5ms"],
+        &["run", "tour", "--capture", "x.pcapng"],
+    ]));
+}
+
+#[test]
 fn values() {
     insta::assert_snapshot!(
         transcript(&[

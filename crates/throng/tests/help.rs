@@ -26,6 +26,7 @@ fn the_help_of_every_command() {
     for command in [
         "run",
         "echo",
+        "backlog",
         "serve",
         "servers",
         "doctor",

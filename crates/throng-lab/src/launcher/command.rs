@@ -2,27 +2,39 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use throng_record::Setting;
+use throng_record::{ServeOptions, Setting};
 use throng_sys::address::Address;
 
 use super::LaunchError;
 
-/// `throng serve MODEL …`.
+/// `throng serve MODEL …`. Of an option that the target has and the setting asks of all, the target's holds.
 pub(super) fn built_in(
     program: &Path,
     model: &str,
+    own: &ServeOptions,
     setting: &Setting,
     address: &Address,
 ) -> Command {
     let mut command = Command::new(program);
     command
-        .args(["serve", model, "--workload", "echo", "--listen"])
+        .args(["serve", model, "--workload", &setting.workload, "--listen"])
         .arg(bare(address))
         .args(["--backlog", &setting.backlog.to_string()])
         .stdin(Stdio::null());
-    if let Some(workers) = setting.workers {
+    if let Some(workers) = own.workers.or(setting.workers) {
         command.args(["--workers", &workers.to_string()]);
+    }
+    if let Some(threads) = own.accept_threads.or(setting.accept_threads) {
+        command.args(["--accept-threads", &threads.to_string()]);
+    }
+    if let Some(service_time_ns) = setting.service_time_ns {
+        let delay = humantime::format_duration(Duration::from_nanos(service_time_ns));
+        command.args(["--delay", &delay.to_string()]);
+    }
+    if own.delay_inline || setting.delay_inline {
+        command.arg("--delay-inline");
     }
     command
 }
@@ -59,13 +71,61 @@ fn bare(address: &Address) -> String {
 
 #[cfg(test)]
 mod tests {
+    use throng_record::TargetRecord;
+
     use super::*;
+    use crate::plan::{PlanDraft, resolve, test_environment};
 
     fn words(command: &Command) -> Vec<String> {
         std::iter::once(command.get_program())
             .chain(command.get_args())
             .map(|word| word.to_string_lossy().into_owned())
             .collect()
+    }
+
+    fn served(text: &str) -> Vec<Vec<String>> {
+        let draft = PlanDraft::parse(text, "test").expect(text);
+        let plan = resolve(draft, &test_environment(2)).expect(text).plan;
+        let address: Address = "127.0.0.1:0".parse().expect("an address");
+        let of = |target: &TargetRecord| {
+            let model = target.model.as_deref().expect("a model");
+            let program = Path::new("throng");
+            let setting = &plan.settings[0];
+            let line = words(&built_in(
+                program,
+                model,
+                &target.options,
+                setting,
+                &address,
+            ));
+            let common = ["throng", "serve", model, "--workload", &setting.workload];
+            assert_eq!(line[..5], common);
+            line[5..].to_vec()
+        };
+        plan.targets.iter().map(of).collect()
+    }
+
+    #[test]
+    fn a_built_in_server_is_told_what_the_setting_asks_and_its_own_options_win() {
+        let plain = ["--listen", "127.0.0.1:0", "--backlog", "1024"];
+        assert_eq!(served("targets = ['poll']"), [plain]);
+        let lines = served(
+            "experiment = 'backlog'\nservice-time = '1500ms'\nworkers = 2\ndelay-inline = true\n\
+             targets = ['poll', 'epoll-edge --workers 3']",
+        );
+        let asked = ["--listen", "127.0.0.1:0", "--backlog", "5", "--workers"];
+        let delay = ["--delay", "1s 500ms", "--delay-inline"];
+        assert_eq!(lines[0], [&asked[..], &["2"], &delay].concat());
+        assert_eq!(lines[1], [&asked[..], &["3"], &delay].concat());
+        let lines = served(
+            "experiment = 'backlog'\nbacklog = 0\naccept-threads = 2\n\
+             targets = ['thread-per-connection', 'thread-per-connection --accept-threads 4 --delay-inline']",
+        );
+        assert!(
+            lines[0].ends_with(&["--accept-threads", "2", "--delay", "40ms"].map(str::to_owned))
+        );
+        assert_eq!(lines[1][2..6], ["--backlog", "0", "--accept-threads", "4"]);
+        assert_eq!(lines[1].last().expect("words"), "--delay-inline");
     }
 
     #[test]

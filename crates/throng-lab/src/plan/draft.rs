@@ -17,7 +17,7 @@ use throng_record::{Amount, Arrivals, Network, SweptValue};
 use super::KernelDraft;
 use super::kernel::KernelSweep;
 use super::sweep::{Sweep, Swept};
-use super::value::{self, Addresses, BackendChoice, CpuChoice};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, Workload};
 use crate::target::TargetDraft;
 
 macro_rules! keys {
@@ -52,6 +52,14 @@ macro_rules! keys {
                 $(if over.$once.is_some() { self.$once = over.$once; })*
                 $(if over.$swept.is_some() { self.$swept = over.$swept; })*
                 self.is_shortened |= over.is_shortened;
+            }
+
+            /// The keys that are mentioned, by their names in a plan file.
+            pub(super) fn mentioned(&self) -> Vec<String> {
+                let mut keys = Vec::new();
+                $(if self.$once.is_some() { keys.push(name_of(stringify!($once))); })*
+                $(if self.$swept.is_some() { keys.push(name_of(stringify!($swept))); })*
+                keys
             }
 
             /// The keys that have several values, and how many, the one that varies slowest first.
@@ -115,7 +123,7 @@ keys! {
         quick: Box<PlanDraft>,
     }
 
-    // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections.
+    // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections or clients.
     swept {
         /// CPUs of both sides.
         cpus: CpuChoice,
@@ -125,6 +133,14 @@ keys! {
         backlog: u32,
         /// Worker threads asked of launched built-in servers.
         workers: u32,
+        /// Accepting threads asked of launched built-in servers.
+        accept_threads: u32,
+        /// What launched built-in servers answer; what the generator asks, where `send` does not say it.
+        workload: Workload,
+        /// How long a server is asked, or said, to take for a request.
+        service_time: Duration,
+        /// Whether event loops wait for that time inline, so that nobody else is served meanwhile.
+        delay_inline: bool,
         /// How long a launched server may take to listen.
         ready_timeout: Duration,
 
@@ -145,6 +161,10 @@ keys! {
         warmup: Amount,
         /// Measured messages over the whole fleet.
         messages: u64,
+        /// Requests of each client.
+        requests: u64,
+        /// Requests of all clients together, the same number for each.
+        requests_total: u64,
         /// Length of the measurement.
         duration: Duration,
         /// Measure until the confidence interval's half-width ÷ mean is at most this.
@@ -172,6 +192,8 @@ keys! {
         outstanding: u32,
         /// Connections; several are measured in ascending order.
         connections: u32,
+        /// Clients, each with one connection at a time; in ascending order too.
+        clients: u32,
     }
 }
 

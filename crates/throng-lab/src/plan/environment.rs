@@ -26,8 +26,24 @@ pub struct BuiltInModel {
     pub workers: ModelWorkers,
     /// Whether it can listen on a Unix socket.
     pub serves_unix: bool,
-    /// Whether it serves as many connections at once as the machine has room for.
-    pub serves_any_number: bool,
+    /// How many connections it serves at once.
+    pub serves_at_once: ModelServes,
+    /// Whether several threads may accept for it.
+    pub takes_accept_threads: bool,
+}
+
+/// How many connections a model serves at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelServes {
+    /// As many as the machine has room for.
+    AnyNumber,
+    /// One for each worker.
+    OnePerWorker {
+        /// Workers where none are asked for.
+        usual: u32,
+    },
+    /// About so many, whatever its workers.
+    About(u32),
 }
 
 /// How many workers may be asked of a model.
@@ -57,13 +73,23 @@ impl BuiltInModel {
         Self {
             name: name.to_owned(),
             uses_every_cpu: false,
-            workers: if name == "thread-per-connection" {
+            workers: if name == "thread-per-connection" || name == "fork-per-connection" {
                 ModelWorkers::NoChoice
             } else {
                 ModelWorkers::Any
             },
             serves_unix: true,
-            serves_any_number: true,
+            serves_at_once: ModelServes::AnyNumber,
+            takes_accept_threads: name == "thread-per-connection",
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn iterative() -> Self {
+        Self {
+            workers: ModelWorkers::One,
+            serves_at_once: ModelServes::OnePerWorker { usual: 1 },
+            ..Self::named("iterative")
         }
     }
 }
@@ -74,11 +100,19 @@ impl AsRef<str> for BuiltInModel {
     }
 }
 
+/// The model that a target is, if it is one.
+pub(crate) fn model_of<'a>(
+    models: &'a [BuiltInModel],
+    target: &TargetRecord,
+) -> Option<&'a BuiltInModel> {
+    let name = target.model.as_ref()?;
+    models.iter().find(|model| model.name == *name)
+}
+
 impl Environment {
     /// The model that a target is, if it is one.
     pub(crate) fn model_of(&self, target: &TargetRecord) -> Option<&BuiltInModel> {
-        let name = target.model.as_ref()?;
-        self.models.iter().find(|model| model.name == *name)
+        model_of(&self.models, target)
     }
 
     /// This machine, with the given built-in models.

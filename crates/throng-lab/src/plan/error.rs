@@ -33,6 +33,28 @@ pub enum PlanError {
     )]
     HttpTarget(String),
     #[error(
+        "target `{0}`: TLS has handshakes of its own, and their time would be taken for the accept queue's; write http:// and a port where the server speaks it plainly"
+    )]
+    HttpsTarget(String),
+    #[error(
+        "target `{text}` is no address of a page: {why}; write http://HOST:PORT/PATH, for example http://127.0.0.1:8080/"
+    )]
+    HttpAddress { text: String, why: &'static str },
+    #[error(
+        "target `{target}`: a model has no option `{option}` of its own; there are --workers N, --accept-threads N and --delay-inline"
+    )]
+    ModelOption { target: String, option: String },
+    #[error("target `{target}`: `{option}` {why}; write for example {option} 4")]
+    ModelOptionValue {
+        target: String,
+        option: &'static str,
+        why: String,
+    },
+    #[error(
+        "{0}: a Unix socket has no handshake, so of what this experiment shows (SYNs dropped, sent again, answered by cookies) nothing happens there; measure it over TCP, or with throng echo"
+    )]
+    NoHandshake(String),
+    #[error(
         "target `{0}` looks like a command line; give it with --command, or in a plan file as {{ command = \"…\" }}"
     )]
     CommandAsTarget(String),
@@ -82,6 +104,28 @@ pub enum PlanError {
         targets: usize,
         lists: String,
         most: usize,
+    },
+    #[error("`{key}` is not for the {experiment} experiment: {why}; {instead}")]
+    OtherExperiment {
+        key: &'static str,
+        experiment: &'static str,
+        why: &'static str,
+        instead: &'static str,
+    },
+    #[error(
+        "{total} requests in all cannot be shared out evenly among {clients} clients; write requests-total = {nearest}, for example, or other numbers of clients"
+    )]
+    Indivisible {
+        total: u64,
+        clients: String,
+        nearest: u64,
+    },
+    #[error(
+        "`{key}` is asked of servers that throng launches{of_which}, and here there is none; leave {key} out"
+    )]
+    NothingToAsk {
+        key: &'static str,
+        of_which: &'static str,
     },
     #[error(
         "a message of {0} bytes is too large: at most 1048576 bytes (1 MiB) are sent at once; write size = 1048576 or less"

@@ -37,8 +37,16 @@ impl PlanDraft {
     }
 }
 
-/// serde's words, where they are about keys, in a user's: it lists every key there is, of which one was meant.
+/// serde's words in a user's: of an unknown key it lists every one there is, of which one was meant; a count below 0 it calls
+/// an integer that was expected to be a `u32`.
 fn problem(message: &str) -> String {
+    if let Some((number, expected)) = message
+        .strip_prefix("invalid value: integer `-")
+        .and_then(|rest| rest.split_once("`, expected u"))
+        && expected.chars().all(|letter| letter.is_ascii_digit())
+    {
+        return format!("`-{number}` is below 0, and this is a count; write 0 or more");
+    }
     let Some(rest) = message.strip_prefix("unknown field `") else {
         return message.replace('\n', " ").trim().to_owned();
     };

@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use throng_record::plan::Experiment;
+
 use super::PlanDraft;
 
 impl PlanDraft {
@@ -34,6 +36,10 @@ impl PlanDraft {
             self.confidence = None;
             self.max_duration = None;
         }
+        if over.requests.is_some() || over.requests_total.is_some() {
+            self.requests = None;
+            self.requests_total = None;
+        }
         if over.lockstep.is_some() {
             self.outstanding = None;
             self.rate = None;
@@ -59,8 +65,8 @@ impl PlanDraft {
         }
     }
 
-    /// The short form: the `[quick]` table laid over the plan, or, where it has none, two repeats of 400 ms. Lay the command
-    /// line over it afterwards. [`super::resolve()`] brings whatever is still longer than two minutes below that.
+    /// The short form: the `[quick]` table laid over the plan, or, where it has none, two repeats of 400 ms; of the backlog
+    /// experiment, which has no length, a single one. Lay the command line over it afterwards. [`super::resolve()`] brings whatever is still longer than two minutes below that.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         let quick = self
@@ -73,6 +79,12 @@ impl PlanDraft {
     }
 
     fn usual_quick(&self) -> Self {
+        if self.experiment == Some(Experiment::Backlog) {
+            return Self {
+                repeats: Some(1),
+                ..Self::default()
+            };
+        }
         let mut quick = Self {
             repeats: Some(self.repeats.unwrap_or(2).min(2)),
             ..Self::default()

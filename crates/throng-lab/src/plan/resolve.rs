@@ -1,10 +1,12 @@
 //! From a draft to a plan: defaults filled in, everything validated, in one place.
 //!
 //! What holds for the whole run is resolved once, and every point of the sweep into a setting of its own, so that what is wrong
-//! with one combination of values is found before the first trial. The defaults stand as constants at the head of this file and
-//! of those in its folder; `docs/plans.md` lists them for users.
+//! with one combination of values is found before the first trial. The defaults stand as constants at the head of the files in
+//! this folder; `docs/plans.md` lists them for users.
 
+mod backlog;
 mod exchange;
+mod experiment;
 mod fleet;
 mod kernel;
 mod network;
@@ -15,15 +17,14 @@ mod targets;
 use throng_record::plan::{Experiment, ServerLifetime};
 use throng_record::{Plan, TargetRecord};
 
+use self::experiment::Defaults;
 use super::draft::Point;
 use super::kernel::KernelSweep;
 pub use kernel::KernelNameError;
 
-use super::{Environment, PlanDraft, PlanError};
+use super::{Environment, ModelServes, PlanDraft, PlanError};
 use crate::suggest::or_list;
 
-/// Repeats where none are asked for: the fewest of which the median has a 95 % interval.
-const REPEATS: u32 = 6;
 /// Targets × settings at most: more is a slip, and no report could show them.
 const CELLS_MAX: usize = 10_000;
 
@@ -48,30 +49,38 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     {
         return Err(PlanError::NestedQuick);
     }
+    let experiment = draft.experiment.unwrap_or(Experiment::Echo);
+    experiment::check(&draft, experiment)?;
     // A server that lives for the whole sweep meets few connections before many.
     draft.connections = draft.connections.map(super::Sweep::ascending);
+    draft.clients = draft.clients.map(super::Sweep::ascending);
+    backlog::check_total(&draft)?;
     let mut notes = Vec::new();
-    let targets = targets::resolve(&draft, environment, &mut notes)?;
+    let targets = targets::resolve(&draft, experiment, environment, &mut notes)?;
+    if experiment == Experiment::Backlog {
+        backlog::check_asked(&draft, &targets)?;
+    }
     let net = network::network(&draft, &targets)?;
     let kernel = kernel::resolve(&draft, environment)?;
     let points = points(&draft, &kernel, targets.len())?;
     let settings = points
         .into_iter()
-        .map(|point| setting::resolve(&draft, point, &targets, environment, &mut notes))
+        .map(|point| setting::resolve(&draft, experiment, point, &targets, environment, &mut notes))
         .collect::<Result<_, _>>()?;
+    let defaults = Defaults::of(experiment);
     let mut plan = Plan {
-        name: name(&draft)?,
+        name: name(&draft, defaults.name)?,
         title: draft
             .title
             .clone()
-            .unwrap_or_else(|| "How many messages a second, at what latency?".to_owned()),
-        experiment: draft.experiment.unwrap_or(Experiment::Echo),
-        baseline: baseline(&draft, &targets, environment)?,
+            .unwrap_or_else(|| defaults.title.to_owned()),
+        experiment,
+        baseline: baseline(&draft, experiment, &targets, environment)?,
         targets,
         repeats: not_zero(
             "repeats",
             draft.repeats,
-            REPEATS,
+            defaults.repeats,
             "there would be no trial",
             "6",
         )?,
@@ -87,9 +96,16 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         settings,
     };
     if plan.quick {
-        notes.extend(quick::fit(&mut plan));
+        notes.extend(quick::fit(&mut plan, &environment.models));
     }
     Ok(Resolved { plan, notes })
+}
+
+/// Once, however many settings it holds for.
+fn tell(notes: &mut Vec<String>, note: String) {
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
 }
 
 /// A count that must be at least 1.
@@ -131,8 +147,8 @@ fn points(
     Ok(draft.points(kernel))
 }
 
-fn name(draft: &PlanDraft) -> Result<String, PlanError> {
-    let name = draft.name.clone().unwrap_or_else(|| "echo".to_owned());
+fn name(draft: &PlanDraft, usual: &str) -> Result<String, PlanError> {
+    let name = draft.name.clone().unwrap_or_else(|| usual.to_owned());
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let starts_well = name.starts_with(|letter: char| letter.is_ascii_alphanumeric());
     if starts_well && name.chars().all(is_plain) && name.len() <= 100 {
@@ -142,16 +158,18 @@ fn name(draft: &PlanDraft) -> Result<String, PlanError> {
     }
 }
 
-/// Without one the first target, unless it is a model that has no figure where there are many connections.
+/// Without one the first target; of the echo experiment, unless that is a model that has no figure where there are many connections.
 fn baseline(
     draft: &PlanDraft,
+    experiment: Experiment,
     targets: &[TargetRecord],
     environment: &Environment,
 ) -> Result<u32, PlanError> {
     let Some(baseline) = &draft.baseline else {
         let is_bounded = |target: &TargetRecord| {
             let model = environment.model_of(target);
-            model.is_some_and(|model| !model.serves_any_number)
+            experiment == Experiment::Echo
+                && model.is_some_and(|model| model.serves_at_once != ModelServes::AnyNumber)
         };
         let first = targets.iter().position(|target| !is_bounded(target));
         return Ok(first.unwrap_or(0) as u32);

@@ -13,7 +13,7 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializ
 use throng_record::plan::ListenFamily;
 use throng_record::{Amount, Arrivals};
 
-use super::value::{self, Addresses, BackendChoice, CpuChoice};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, Workload};
 
 /// The value of a key that may be swept: in a plan file one value or a list, never empty, nothing in it twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ macro_rules! swept_words {
         }
     )* };
 }
-swept_words!(Addresses Arrivals BackendChoice ListenFamily);
+swept_words!(Addresses Arrivals BackendChoice ListenFamily Workload);
 
 /// A word of a closed vocabulary, as it is read.
 fn word_of(word: &impl Serialize) -> String {

@@ -34,6 +34,30 @@ pub enum Addresses {
     Kernel,
 }
 
+/// What a server answers, and a generator asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// What comes is sent back.
+    Echo,
+    /// Whatever comes first is answered by a fixed text after the service time, and the server closes.
+    Oneshot,
+    /// HTTP/1.1, each request answered after the service time.
+    Http,
+}
+
+impl Workload {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Oneshot => "oneshot",
+            Self::Http => "http",
+        }
+    }
+}
+
 /// The CPUs of the two sides. Written `any`, or `SERVER:GENERATOR` as in `0:1` and `0-3:4-7`; in a plan file also as a
 /// table `[cpus]` with `server` and `generator`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +89,21 @@ pub fn word<'text, T: Deserialize<'text>>(text: &'text str) -> Result<T, String>
 pub fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|error| {
         format!("`{text}` is no length of time ({error}); write for example 2s, 300ms or 1m 30s")
+    })
+}
+
+/// A number of things: 0 or more, in digits.
+///
+/// # Errors
+/// Says why it is none.
+pub fn count<T: FromStr>(text: &str) -> Result<T, String> {
+    let digits: String = text.chars().filter(|letter| *letter != '_').collect();
+    digits.trim().parse().map_err(|_| {
+        if text.trim().starts_with('-') {
+            format!("{text} is below 0, and this is a count; write 0 or more")
+        } else {
+            format!("`{text}` is no count, or too large; write digits, for example 5")
+        }
     })
 }
 

@@ -66,6 +66,8 @@ impl Fake {
             throng_program: &self.folder.path().join("throng"),
             runs_directory: &self.folder.path().join("runs"),
             throng_version: "0.0.0",
+            models: &[],
+            capture: None,
             interrupted: &self.interrupted,
         };
         run(&plan, &setup, on_event).unwrap_or_else(|error| panic!("{error}"))

@@ -27,6 +27,26 @@ fn every_kind_of_target_is_recognised() {
     assert_eq!(tcp.address.as_deref(), Some("tcp://127.0.0.1:6379"));
     let unix = resolve("unix:/run/echo.sock".into()).unwrap();
     assert_eq!(unix.address.as_deref(), Some("unix:/run/echo.sock"));
+    let page = resolve("http://localhost:8080/slow?n=1".into()).unwrap();
+    assert_eq!(
+        (page.kind, page.name.as_str(), page.address.as_deref()),
+        (
+            TargetKind::Running,
+            "http://localhost:8080/slow?n=1",
+            Some("tcp://127.0.0.1:8080")
+        )
+    );
+    let asked = page.http.expect("a page");
+    assert_eq!(
+        (asked.host.as_str(), asked.path.as_str()),
+        ("localhost:8080", "/slow?n=1")
+    );
+    let variant = resolve("poll --workers 8".into()).unwrap();
+    assert_eq!(
+        (variant.name.as_str(), variant.model.as_deref()),
+        ("poll --workers 8", Some("poll"))
+    );
+    assert_eq!(variant.options.workers, Some(8));
     let command = resolve(TargetDraft::command("./mine --port {port}")).unwrap();
     assert_eq!(
         (command.kind, command.name.as_str()),
@@ -56,7 +76,11 @@ fn what_is_no_target_is_refused_with_what_to_write() {
             "nginx",
             &["`nginx`.", "thread-per-connection", "tcp://HOST:PORT"],
         ),
-        ("http://127.0.0.1:80/", &["HTTP", "--send"]),
+        ("https://127.0.0.1/", &["TLS", "http://"]),
+        ("http://127.0.0.1:0/", &["port 0"]),
+        ("http://127.0.0.1:http/", &["HOST:PORT"]),
+        ("poll --worker 8", &["`--worker`", "--workers N"]),
+        ("pol --workers 8", &["--command"]),
         ("127.0.0.1:80", &["tcp://127.0.0.1:80"]),
         ("tcp://127.0.0.1", &["HOST:PORT"]),
         ("tcp://127.0.0.1:0", &["port 0"]),

@@ -2,12 +2,11 @@
 
 use clap::Args;
 use throng_lab::plan::PlanDraft;
-use throng_lab::target::TargetDraft;
 
 use crate::exit::Exit;
 use crate::experiment::{self, RunFlags};
 use crate::failure::Failure;
-use crate::flags::LoadFlags;
+use crate::flags::{CommonFlags, EchoFlags, LifetimeFlag};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -15,6 +14,7 @@ Examples:
   throng echo thread-per-connection epoll-edge --connections 10,100,1000 --baseline epoll-edge
   throng echo all --quick
   throng echo epoll-edge --connections 1,100 --size 6,1024 --outstanding 1,8
+  throng echo 'prefork --workers 8' 'prefork --workers 64' --connections 64
   throng echo io-uring --rate 20000 --arrivals exponential
   throng echo --command 'python3 mine.py {port}' epoll-edge
   throng echo tcp://127.0.0.1:6379 --send 'PING\\r\\n' --expect '+PONG\\r\\n'
@@ -29,27 +29,30 @@ connections varying fastest.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
-    /// A built-in model, `all` of them, tcp://HOST:PORT or unix:PATH
+    /// A built-in model, `all` of them, tcp://HOST:PORT or unix:PATH. A model may have options of its own: 'prefork --workers 8'
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable
     #[arg(long, value_name = "COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
-    load: LoadFlags,
+    load: EchoFlags,
+    #[command(flatten)]
+    common: CommonFlags,
+    #[command(flatten)]
+    lifetime: LifetimeFlag,
     #[command(flatten)]
     run: RunFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let texts = arguments
-        .targets
-        .iter()
-        .map(|text| TargetDraft::from(text.as_str()));
-    let commands = arguments.command.iter().map(TargetDraft::command);
     let flags = PlanDraft {
-        targets: Some(texts.chain(commands).collect()),
-        ..arguments.load.draft()
+        targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
+        ..arguments
+            .common
+            .draft()
+            .overlay(arguments.load.draft())
+            .overlay(arguments.lifetime.draft())
     };
-    experiment::carry_out(PlanDraft::default(), flags, &arguments.run)
+    experiment::carry_out(PlanDraft::default(), flags, &arguments.run, None)
 }

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, note};
 use crate::interrupt::on_termination;
 
-/// Generate load as a job on standard input says (started by run and echo)
+/// Generate load as a job on standard input says (started by run and the experiments)
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(crate) struct Arguments {}

@@ -7,9 +7,9 @@ use throng_lab::plan::PlanDraft;
 use throng_lab::plans::{self, BuiltInPlan};
 
 use crate::exit::Exit;
-use crate::experiment::{self, RunFlags};
+use crate::experiment::{self, CaptureFlag, RunFlags};
 use crate::failure::Failure;
-use crate::flags::LoadFlags;
+use crate::flags::{BacklogFlags, CommonFlags, EchoFlags, LifetimeFlag};
 use crate::output;
 use throng_lab::suggest::nearest;
 
@@ -17,11 +17,13 @@ const AFTER_HELP: &str = "\
 Examples:
   throng run                          the tour: every model at 1, 100 and 1,000 connections
   throng run --quick                  the same with fewer and shorter trials
+  throng run backlog --quick          a corner of the published tables of the accept queue
   throng run my-plan.toml             a plan of your own; docs/plans.md documents the keys
   throng run tour --connections 1,10,100,1000 --format markdown --output tour.md
 
 A flag given here replaces what the plan says. A flag with a list (…,…) is swept:
-every combination of all values is measured, connections varying fastest.";
+every combination of all values is measured, connections or clients varying fastest.
+Flags that the plan's experiment has no use for are refused.";
 
 /// Carry out a plan: built in, or your own
 #[derive(Debug, Args)]
@@ -34,9 +36,17 @@ pub(crate) struct Arguments {
     #[arg(long)]
     list: bool,
     #[command(flatten)]
-    load: LoadFlags,
+    echo: EchoFlags,
+    #[command(flatten)]
+    backlog: BacklogFlags,
+    #[command(flatten)]
+    common: CommonFlags,
+    #[command(flatten)]
+    lifetime: LifetimeFlag,
     #[command(flatten)]
     run: RunFlags,
+    #[command(flatten)]
+    capture: CaptureFlag,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
@@ -45,14 +55,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         return Ok(Exit::Success);
     }
     let draft = read(&arguments.plan)?;
-    experiment::carry_out(draft, arguments.load.draft(), &arguments.run)
+    let flags = arguments.common.draft();
+    let flags = flags
+        .overlay(arguments.echo.draft())
+        .overlay(arguments.lifetime.draft())
+        .overlay(arguments.backlog.draft());
+    let capture = arguments.capture.file();
+    experiment::carry_out(draft, flags, &arguments.run, capture)
 }
 
 fn listing() -> Result<String, Failure> {
     let mut text = String::new();
     for plan in plans::BUILT_IN {
         let title = parse(plan.text, plan.name)?.title.unwrap_or_default();
-        text += &format!("{:<12} {title}\n", plan.name);
+        text += &format!("{:<16} {title}\n", plan.name);
     }
     Ok(text)
 }

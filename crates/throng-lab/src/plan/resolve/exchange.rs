@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, Arrivals, Expect, Pacing, Protocol, Stop};
+use throng_record::{Amount, Arrivals, ConnectionUse, Expect, Pacing, Protocol, Stop};
 
 use crate::plan::draft::Point;
 use crate::plan::escape::unescape;
+use crate::plan::value::Workload;
 use crate::plan::{PlanError, nanoseconds};
 
+use super::not_zero;
+
+/// Connections where none are asked for.
+const CONNECTIONS: u32 = 100;
 /// Bytes of a message where none are asked for: those of the published echo measurements.
 const SIZE_BYTES: u32 = 6;
 /// The largest message, 1 MiB.
@@ -19,7 +24,35 @@ const DURATION: Duration = Duration::from_secs(2);
 /// How long a stop by confidence is waited for.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
-pub(super) fn protocol(point: &Point) -> Result<Protocol, PlanError> {
+/// All of a setting that is the generator's work: what goes over how many connections, when, and until when.
+pub(super) struct Exchange {
+    pub(super) connections: u32,
+    pub(super) protocol: Protocol,
+    pub(super) connection: ConnectionUse,
+    pub(super) workload: Workload,
+    pub(super) service_time_ns: Option<u64>,
+    pub(super) pacing: Pacing,
+    pub(super) warmup: Amount,
+    pub(super) stop: Stop,
+}
+
+/// What is exchanged at one point of an echo experiment.
+pub(super) fn exchange(point: &Point) -> Result<Exchange, PlanError> {
+    let why = "nothing would be sent";
+    Ok(Exchange {
+        connections: not_zero("connections", point.connections, CONNECTIONS, why, "100")?,
+        protocol: protocol(point, ConnectionUse::Kept)?,
+        connection: ConnectionUse::Kept,
+        workload: Workload::Echo,
+        service_time_ns: None,
+        pacing: pacing(point)?,
+        warmup: warmup(point),
+        stop: stop(point)?,
+    })
+}
+
+/// An echo, or a request of the user's.
+pub(super) fn protocol(point: &Point, connection: ConnectionUse) -> Result<Protocol, PlanError> {
     match (&point.send, &point.expect) {
         (None, None) => echo(point.size),
         (Some(_), None) => Err(PlanError::Needs {
@@ -37,7 +70,7 @@ pub(super) fn protocol(point: &Point) -> Result<Protocol, PlanError> {
             other: "send",
             why: "the first measures an echo of that many bytes, the second sends a fixed request",
         }),
-        (Some(send), Some(expect)) => request(send, expect),
+        (Some(send), Some(expect)) => request(send, expect, connection),
     }
 }
 
@@ -55,7 +88,7 @@ fn echo(size: Option<u64>) -> Result<Protocol, PlanError> {
     }
 }
 
-fn request(send: &str, expect: &str) -> Result<Protocol, PlanError> {
+fn request(send: &str, expect: &str, connection: ConnectionUse) -> Result<Protocol, PlanError> {
     let bytes = |key, text: &str| {
         let refuse = |why: String| PlanError::Text {
             key,
@@ -70,7 +103,16 @@ fn request(send: &str, expect: &str) -> Result<Protocol, PlanError> {
             Err(why) => Err(refuse(why)),
         }
     };
-    let expect = if let Some(delimiter) = expect.strip_prefix("until ") {
+    let expect = if expect == "end" {
+        if connection == ConnectionUse::Kept {
+            return Err(PlanError::Text {
+                key: "expect",
+                text: "end".to_owned(),
+                why: "the end of the server's output is the end of a connection, and here they are kept; write text end for a reply of these letters".to_owned(),
+            });
+        }
+        Expect::End
+    } else if let Some(delimiter) = expect.strip_prefix("until ") {
         Expect::Until(bytes("expect", delimiter)?)
     } else if let Some(count) = byte_count(expect) {
         match count {
@@ -104,7 +146,7 @@ fn byte_count(text: &str) -> Option<u64> {
     count.trim().parse().ok()
 }
 
-pub(super) fn pacing(point: &Point) -> Result<Pacing, PlanError> {
+fn pacing(point: &Point) -> Result<Pacing, PlanError> {
     if point.outstanding == Some(0) {
         return Err(PlanError::Zero {
             key: "outstanding",
@@ -179,13 +221,13 @@ fn needs_rate(point: &Point) -> Option<PlanError> {
     }
 }
 
-pub(super) fn warmup(point: &Point) -> Amount {
+fn warmup(point: &Point) -> Amount {
     point
         .warmup
         .unwrap_or(Amount::DurationNs(nanoseconds(WARMUP)))
 }
 
-pub(super) fn stop(point: &Point) -> Result<Stop, PlanError> {
+fn stop(point: &Point) -> Result<Stop, PlanError> {
     only_one_stop(point)?;
     if point.messages == Some(0) {
         return Err(zero_length("messages", "100000"));

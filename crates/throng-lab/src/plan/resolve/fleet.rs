@@ -8,12 +8,14 @@ use throng_record::{Backend, SourceAddresses, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 use throng_sys::affinity::CpuList;
 
+use super::experiment::Defaults;
+use super::tell;
 use crate::plan::draft::Point;
 use crate::plan::value::{Addresses, BackendChoice, CpuChoice};
 use crate::plan::{Environment, PlanError, nanoseconds};
 
-/// Connect, reply and ready timeout where none is asked for.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a launched server may take to listen, where nothing is asked for.
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The CPUs of each side; empty: any.
 pub(super) struct Cpus {
@@ -102,13 +104,6 @@ pub(super) fn cpus(
                 generator: generator.to_vec(),
             })
         }
-    }
-}
-
-/// Once, however many settings it holds for.
-fn tell(notes: &mut Vec<String>, note: String) {
-    if !notes.contains(&note) {
-        notes.push(note);
     }
 }
 
@@ -203,8 +198,8 @@ fn target_is_ipv4(target: &TargetRecord, family: ListenFamily) -> Option<bool> {
     }
 }
 
-pub(super) fn timeouts(point: &Point) -> Result<Timeouts, PlanError> {
-    let timeout = |key, duration: Option<Duration>| match duration.unwrap_or(TIMEOUT) {
+pub(super) fn timeouts(point: &Point, defaults: &Defaults) -> Result<Timeouts, PlanError> {
+    let timeout = |key, duration: Option<Duration>, usual| match duration.unwrap_or(usual) {
         Duration::ZERO => Err(PlanError::Zero {
             key,
             why: "it would be over before it began",
@@ -213,8 +208,12 @@ pub(super) fn timeouts(point: &Point) -> Result<Timeouts, PlanError> {
         duration => Ok(nanoseconds(duration)),
     };
     Ok(Timeouts {
-        connect_ns: timeout("connect-timeout", point.connect_timeout)?,
-        reply_ns: timeout("timeout", point.timeout)?,
-        ready_ns: timeout("ready-timeout", point.ready_timeout)?,
+        connect_ns: timeout(
+            "connect-timeout",
+            point.connect_timeout,
+            defaults.connect_timeout,
+        )?,
+        reply_ns: timeout("timeout", point.timeout, defaults.reply_timeout)?,
+        ready_ns: timeout("ready-timeout", point.ready_timeout, READY_TIMEOUT)?,
     })
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, Plan, Setting, Stop};
+use throng_record::{Amount, ConnectionUse, Plan, Setting, Stop};
 
 use crate::estimate::{by_count, estimate};
-use crate::plan::nanoseconds;
+use crate::plan::{BuiltInModel, nanoseconds};
 
 /// What `--quick` promises.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -13,10 +13,13 @@ const LONGEST: Duration = Duration::from_secs(120);
 const SHORTEST_NS: u64 = 50_000_000;
 /// Connections below which there is no more to gain.
 const CONNECTIONS_MIN: u32 = 100;
+/// The same for clients, whose requests take a server's time.
+const CLIENTS_MIN: u32 = 1;
 
-/// Takes repeats, then length, then values of the sweep, then connections, until the estimate is below [`LONGEST`]; a note
+/// Takes repeats, then length or requests, then values of the sweep, then connections, until the estimate is below [`LONGEST`]; a note
 /// where something was taken.
-pub(super) fn fit(plan: &mut Plan) -> Option<String> {
+pub(super) fn fit(plan: &mut Plan, models: &[BuiltInModel]) -> Option<String> {
+    let estimate = |plan: &Plan| estimate(plan, models);
     let before = estimate(plan);
     let is_long = |plan: &Plan| estimate(plan) >= LONGEST;
     if !is_long(plan) {
@@ -37,6 +40,10 @@ pub(super) fn fit(plan: &mut Plan) -> Option<String> {
         while is_long(plan) && halve_lengths(plan) {}
         taken.push("with shorter measurements".to_owned());
     }
+    if is_long(plan) && halve_requests(plan) {
+        while is_long(plan) && halve_requests(plan) {}
+        taken.push("with fewer requests".to_owned());
+    }
     if is_long(plan) {
         let whole = plan.clone();
         while is_long(plan) && thin(plan) {}
@@ -45,7 +52,10 @@ pub(super) fn fit(plan: &mut Plan) -> Option<String> {
     }
     if is_long(plan) {
         while is_long(plan) && halve_connections(plan) {}
-        taken.push("with fewer connections".to_owned());
+        taken.push(match plan.settings.iter().any(has_clients) {
+            true => "with fewer clients".to_owned(),
+            false => "with fewer connections".to_owned(),
+        });
     }
     Some(format!(
         "the short form would take {} s: shortened to {} s, {}; \
@@ -59,7 +69,8 @@ pub(super) fn fit(plan: &mut Plan) -> Option<String> {
 /// How long a count takes is the server's secret, so that only a length of time keeps the promise; whether there was a count.
 fn counts_become_lengths(plan: &mut Plan) -> bool {
     let mut changed = false;
-    for setting in &mut plan.settings {
+    let kept = |setting: &&mut Setting| !has_clients(setting);
+    for setting in plan.settings.iter_mut().filter(kept) {
         if let Stop::Messages(messages) = setting.stop {
             setting.stop = Stop::DurationNs(nanoseconds(by_count(setting, messages)));
             changed = true;
@@ -95,6 +106,28 @@ fn halve_lengths(plan: &mut Plan) -> bool {
         }
     }
     halved
+}
+
+/// Whether there was one to spare. What is swept keeps the values that it is shown under.
+fn halve_requests(plan: &mut Plan) -> bool {
+    let is_swept = |key: &String| key == "requests" || key == "requests-total";
+    if plan.swept.iter().any(is_swept) {
+        return false;
+    }
+    let mut halved = false;
+    for setting in &mut plan.settings {
+        if let Stop::MessagesEach(requests) = &mut setting.stop
+            && *requests > 1
+        {
+            *requests /= 2;
+            halved = true;
+        }
+    }
+    halved
+}
+
+fn has_clients(setting: &Setting) -> bool {
+    setting.connection != ConnectionUse::Kept
 }
 
 /// Leaves out every other value of the key that has the most, and keeps its ends; of two the first. Whether there was one.
@@ -149,8 +182,13 @@ fn thinned(whole: &Plan, key: usize, plan: &Plan) -> Option<String> {
 fn halve_connections(plan: &mut Plan) -> bool {
     let mut halved = false;
     for setting in &mut plan.settings {
-        if setting.connections > CONNECTIONS_MIN {
-            setting.connections = (setting.connections / 2).max(CONNECTIONS_MIN);
+        let least = if has_clients(setting) {
+            CLIENTS_MIN
+        } else {
+            CONNECTIONS_MIN
+        };
+        if setting.connections > least {
+            setting.connections = (setting.connections / 2).max(least);
             setting.shards = setting.shards.min(setting.connections);
             halved = true;
         }

@@ -1,44 +1,53 @@
 //! One point of the sweep, with nothing left open.
 
-use throng_record::plan::ListenFamily;
-use throng_record::{ConnectionUse, Setting, TargetRecord};
+use throng_record::plan::{Experiment, ListenFamily};
+use throng_record::{Setting, TargetRecord};
 
-use super::{exchange, fleet, not_zero};
+use super::experiment::Defaults;
+use super::{backlog, exchange, fleet, not_zero};
 use crate::plan::draft::Point;
 use crate::plan::{Environment, PlanDraft, PlanError};
 
-/// Connections where none are asked for.
-const CONNECTIONS: u32 = 100;
-/// Accept queue asked of launched servers: more than the generator's connects in flight, below every `somaxconn`.
-const BACKLOG: u32 = 1024;
-
 pub(super) fn resolve(
     draft: &PlanDraft,
+    experiment: Experiment,
     point: Point,
     targets: &[TargetRecord],
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Result<Setting, PlanError> {
+    let defaults = Defaults::of(experiment);
     let listen = point.family.unwrap_or(ListenFamily::Ipv4);
-    let why = "nothing would be sent";
-    let connections = not_zero("connections", point.connections, CONNECTIONS, why, "100")?;
+    let exchange = match experiment {
+        Experiment::Echo => exchange::exchange(&point)?,
+        Experiment::Backlog => backlog::exchange(&point, targets, notes)?,
+    };
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
     let cpus = fleet::cpus(&point, environment, targets, notes)?;
-    let timeouts = fleet::timeouts(&point)?;
+    let timeouts = fleet::timeouts(&point, defaults)?;
+    let some_not_zero = |key, value: Option<u32>, why| {
+        value
+            .map(|value| not_zero(key, Some(value), 1, why, "4"))
+            .transpose()
+    };
     Ok(Setting {
-        connections,
-        protocol: exchange::protocol(&point)?,
-        connection: ConnectionUse::Kept,
-        workload: "echo".to_owned(),
-        service_time_ns: None,
-        accept_threads: None,
-        delay_inline: false,
+        connections: exchange.connections,
+        protocol: exchange.protocol,
+        connection: exchange.connection,
+        workload: exchange.workload.name().to_owned(),
+        service_time_ns: exchange.service_time_ns,
+        accept_threads: some_not_zero(
+            "accept-threads",
+            point.accept_threads,
+            "nobody would accept",
+        )?,
+        delay_inline: point.delay_inline.unwrap_or(false),
         verify: point.verify.unwrap_or(true),
-        pacing: exchange::pacing(&point)?,
-        warmup: exchange::warmup(&point),
-        stop: exchange::stop(&point)?,
+        pacing: exchange.pacing,
+        warmup: exchange.warmup,
+        stop: exchange.stop,
         backend: fleet::backend(&point, environment)?,
-        shards: fleet::shards(&point, connections, &cpus.generator)?,
+        shards: fleet::shards(&point, exchange.connections, &cpus.generator)?,
         source,
         nodelay: point.nodelay.unwrap_or(true),
         connect_timeout_ns: timeouts.connect_ns,
@@ -47,18 +56,20 @@ pub(super) fn resolve(
         server_cpus: cpus.server,
         generator_cpus: cpus.generator,
         listen,
-        backlog: not_zero(
-            "backlog",
-            point.backlog,
-            BACKLOG,
-            "no connection could wait",
-            "1024",
-        )?,
-        workers: point
-            .workers
-            .map(|workers| not_zero("workers", Some(workers), 1, "nobody would serve", "4"))
-            .transpose()?,
+        backlog: backlog_asked(&point, defaults)?,
+        workers: some_not_zero("workers", point.workers, "nobody would serve")?,
         kernel: point.kernel,
         swept: point.swept,
     })
+}
+
+fn backlog_asked(point: &Point, defaults: &Defaults) -> Result<u32, PlanError> {
+    match point.backlog.unwrap_or(defaults.backlog) {
+        backlog if backlog >= defaults.backlog_least => Ok(backlog),
+        _ => Err(PlanError::Zero {
+            key: "backlog",
+            why: "no connection could wait",
+            example: "1024",
+        }),
+    }
 }

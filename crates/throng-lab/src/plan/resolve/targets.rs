@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use throng_record::TargetRecord;
-use throng_record::plan::ListenFamily;
+use throng_record::plan::{Experiment, ListenFamily};
 
+use super::experiment;
 use crate::plan::{BuiltInModel, Environment, PlanDraft, PlanError};
 use crate::target::TargetDraft;
 
@@ -14,6 +15,7 @@ const ALL: &str = "all";
 /// The targets as they stand in the record, each possible in every family that launched servers are to listen on.
 pub(super) fn resolve(
     draft: &PlanDraft,
+    experiment: Experiment,
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Result<Vec<TargetRecord>, PlanError> {
@@ -21,6 +23,9 @@ pub(super) fn resolve(
         .family
         .as_ref()
         .map_or(&[ListenFamily::Ipv4][..], |sweep| sweep.values());
+    if experiment == Experiment::Backlog && families.contains(&ListenFamily::Unix) {
+        return Err(PlanError::NoHandshake("`family = unix`".to_owned()));
+    }
     let mut targets: Vec<TargetRecord> = Vec::new();
     for target in written(draft, environment, notes) {
         for (index, &family) in families.iter().enumerate() {
@@ -28,11 +33,7 @@ pub(super) fn resolve(
             if index > 0 {
                 continue;
             }
-            if let Some(model) = environment.model_of(&record)
-                && let Some(refusal) = refusal(model, draft)
-            {
-                return Err(refusal);
-            }
+            check(&record, draft, experiment, environment)?;
             if targets.iter().any(|other| other.name == record.name) {
                 return Err(PlanError::DuplicateTarget(record.name));
             }
@@ -43,6 +44,37 @@ pub(super) fn resolve(
         return Err(PlanError::NoTarget);
     }
     Ok(targets)
+}
+
+/// Refuses a target that the experiment cannot measure, or a model of which something is asked that it cannot do.
+fn check(
+    target: &TargetRecord,
+    draft: &PlanDraft,
+    experiment: Experiment,
+    environment: &Environment,
+) -> Result<(), PlanError> {
+    let address = target.address.as_deref().unwrap_or_default();
+    match experiment {
+        Experiment::Echo if target.http.is_some() => {
+            return Err(PlanError::HttpTarget(target.name.clone()));
+        }
+        Experiment::Echo if target.options.delay_inline => {
+            return Err(experiment::refusal("delay-inline", experiment));
+        }
+        Experiment::Backlog if address.starts_with("unix:") => {
+            return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
+        }
+        Experiment::Echo | Experiment::Backlog => {}
+    }
+    let own = Asked {
+        workers: target.options.workers.as_slice(),
+        accept_threads: target.options.accept_threads.is_some(),
+        families: &[],
+    };
+    let refusal = environment
+        .model_of(target)
+        .and_then(|model| refusal(model, Asked::of(draft)).or_else(|| refusal(model, own)));
+    refusal.map_or(Ok(()), Err)
 }
 
 /// The targets one by one. Of `all`, those that the plan's other keys leave possible.
@@ -57,7 +89,7 @@ fn written(
         match target {
             TargetDraft::Text(text) if text == ALL => {
                 for model in &environment.models {
-                    match refusal(model, draft) {
+                    match refusal(model, Asked::of(draft)) {
                         None => targets.push(model.name.as_str().into()),
                         Some(PlanError::ModelCannot { model, why, .. }) => {
                             left_out.entry(why).or_default().push(model);
@@ -75,8 +107,26 @@ fn written(
     targets
 }
 
-/// What the plan asks of a model that it cannot do.
-fn refusal(model: &BuiltInModel, draft: &PlanDraft) -> Option<PlanError> {
+/// What is asked of a model that not every one can do.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    workers: &'a [u32],
+    accept_threads: bool,
+    families: &'a [ListenFamily],
+}
+
+impl<'a> Asked<'a> {
+    fn of(draft: &'a PlanDraft) -> Self {
+        Self {
+            workers: draft.workers.as_ref().map_or(&[], |sweep| sweep.values()),
+            accept_threads: draft.accept_threads.is_some(),
+            families: draft.family.as_ref().map_or(&[], |sweep| sweep.values()),
+        }
+    }
+}
+
+/// The first of it that this model cannot do.
+fn refusal(model: &BuiltInModel, asked: Asked<'_>) -> Option<PlanError> {
     let cannot = |key, why| {
         Some(PlanError::ModelCannot {
             model: model.name.clone(),
@@ -84,21 +134,23 @@ fn refusal(model: &BuiltInModel, draft: &PlanDraft) -> Option<PlanError> {
             why,
         })
     };
-    let workers = draft
+    if asked
         .workers
-        .as_ref()
-        .map_or(&[][..], |sweep| sweep.values());
-    let families = draft
-        .family
-        .as_ref()
-        .map_or(&[][..], |sweep| sweep.values());
-    if workers.iter().any(|&asked| !model.workers.takes(asked)) {
+        .iter()
+        .any(|&workers| !model.workers.takes(workers))
+    {
         return cannot(
             "workers",
             "has no choice of workers: their number is its design",
         );
     }
-    if !model.serves_unix && families.contains(&ListenFamily::Unix) {
+    if asked.accept_threads && !model.takes_accept_threads {
+        return cannot(
+            "accept-threads",
+            "has no threads that do nothing but accept",
+        );
+    }
+    if !model.serves_unix && asked.families.contains(&ListenFamily::Unix) {
         return cannot(
             "family = \"unix\"",
             "serves no Unix sockets: its loops share a port, and paths cannot be shared",

@@ -29,6 +29,13 @@ fn what_is_wrong_in_a_file_is_shown_with_its_line() {
         ),
         ("repeats = 'many'", 1, &["string \"many\"", "u32"]),
         ("seed = 1\nconnections = -3", 2, &["`-3`"]),
+        (
+            "seed = 1\nbacklog = -1",
+            2,
+            &["`-1` is below 0", "write 0 or more"],
+        ),
+        ("clients = [1, -2]", 1, &["`-2` is below 0"]),
+        ("workload = 'htp'", 1, &["htp", "oneshot"]),
         ("connections = 'ten'", 1, &["ten"]),
         ("duration = 3", 1, &["integer `3`", "string"]),
         ("duration = 'soon'", 1, &["`soon`", "300ms"]),

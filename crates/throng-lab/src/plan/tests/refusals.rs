@@ -117,6 +117,45 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
             &["has no {port}"],
         ),
         ("targets = ['all', 'poll']", &["two targets", "`poll`"]),
+        (
+            "targets = ['http://127.0.0.1:80/']",
+            &["echo experiment", "--send"],
+        ),
+        (
+            "clients = 5",
+            &[
+                "`clients` is not for the echo experiment",
+                "write connections",
+            ],
+        ),
+        ("requests = 5", &["write messages or duration"]),
+        ("requests-total = 5", &["write messages"]),
+        ("workload = 'http'", &["`workload`", "throng backlog"]),
+        ("service-time = '1s'", &["`service-time`", "throng backlog"]),
+        ("delay-inline = true", &["`delay-inline`", "throng backlog"]),
+        (
+            "targets = ['poll --delay-inline']",
+            &["`delay-inline` is not for the echo experiment"],
+        ),
+        (
+            "send = 'a'\nexpect = 'end'",
+            &["`expect = end`", "write text end"],
+        ),
+        (
+            "accept-threads = 0\ntargets = ['thread-per-connection']",
+            &["`accept-threads` is 0"],
+        ),
+        (
+            "accept-threads = 2",
+            &[
+                "poll has no threads that do nothing but accept",
+                "`accept-threads`",
+            ],
+        ),
+        (
+            "targets = ['thread-per-connection --workers 2']",
+            &["no choice of workers", "`workers`"],
+        ),
         ("[quick.quick]", &["[quick]", "only once"]),
     ] {
         let error = refused(text);

@@ -20,7 +20,7 @@ fn stops(resolved: &Resolved) -> Vec<Stop> {
 /// The one note about what was taken; the estimate keeps the promise.
 fn fitted(text: &str) -> (Resolved, String) {
     let resolved = short(text);
-    let estimate = crate::estimate(&resolved.plan);
+    let estimate = crate::estimate(&resolved.plan, &test_environment(2).models);
     assert!(estimate < Duration::from_secs(120), "{text}: {estimate:?}");
     let note = resolved
         .notes
@@ -112,6 +112,33 @@ fn a_count_that_takes_too_long_becomes_a_time() {
     assert!(matches!(setting.stop, Stop::DurationNs(_)));
     assert!(matches!(setting.warmup, Amount::DurationNs(_)));
     assert!(note.contains("by time instead of by messages"), "{note}");
+}
+
+#[test]
+fn a_plan_of_the_backlog_loses_repeats_then_requests_then_clients() {
+    let backlog =
+        |text: &str| format!("experiment = 'backlog'\ntargets = ['tcp://127.0.0.1:9']\n{text}");
+    let usual = short(&backlog("repeats = 4\nclients = 5"));
+    assert_eq!(usual.plan.repeats, 1);
+    assert_eq!(stops(&usual), [Stop::MessagesEach(5)]);
+    let (fewer, note) = fitted(&backlog(
+        "clients = 5\nrequests = 1000\n[quick]\nrepeats = 2",
+    ));
+    assert_eq!(fewer.plan.repeats, 1);
+    assert!(matches!(stops(&fewer)[..], [Stop::MessagesEach(250..1000)]));
+    assert!(
+        note.contains("with 1 repeat, with fewer requests;"),
+        "{note}"
+    );
+    let (fewest, note) = fitted(&backlog("service-time = '50s'"));
+    assert_eq!(fewest.plan.settings[0].connections, 2);
+    assert!(
+        note.contains("with fewer requests, with fewer clients"),
+        "{note}"
+    );
+    let (thinned, note) = fitted(&backlog("clients = 5\nrequests = [1, 5_000, 10_000]"));
+    assert_eq!(stops(&thinned), [Stop::MessagesEach(1)]);
+    assert!(note.contains("at the first requests only"), "{note}");
 }
 
 #[test]

@@ -1,0 +1,167 @@
+//! What differs from one experiment to the other before anything is measured: defaults, and keys that only one of them has.
+
+use std::time::Duration;
+
+use throng_record::plan::Experiment;
+
+use crate::plan::{PlanDraft, PlanError};
+
+/// Where nothing else is asked for.
+pub(super) struct Defaults {
+    /// Of the plan, and the word for the experiment.
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) repeats: u32,
+    /// The accept queue asked of launched servers.
+    pub(super) backlog: u32,
+    /// The least that may be asked for.
+    pub(super) backlog_least: u32,
+    pub(super) connect_timeout: Duration,
+    pub(super) reply_timeout: Duration,
+}
+
+const ECHO: Defaults = Defaults {
+    name: "echo",
+    title: "How many messages a second, at what latency?",
+    // The fewest of which the median has a 95 % interval.
+    repeats: 6,
+    // More than the generator's connects in flight, below every `somaxconn`.
+    backlog: 1024,
+    backlog_least: 1,
+    connect_timeout: Duration::from_secs(10),
+    reply_timeout: Duration::from_secs(10),
+};
+
+const BACKLOG: Defaults = Defaults {
+    name: "backlog",
+    title: "How long do all clients' requests take, against the least possible?",
+    // What retransmission timers do with the same load differs by seconds, which two runs may hide and a range of three shows;
+    // six of the cells that take minutes are too long to wait for unasked.
+    repeats: 3,
+    // As published.
+    backlog: 5,
+    // A legal queue, which holds one connection.
+    backlog_least: 0,
+    // The kernel gives a SYN up after 127 s, or about 131 s with four linear timeouts: its own error is to be seen.
+    connect_timeout: Duration::from_secs(140),
+    reply_timeout: Duration::from_secs(120),
+};
+
+impl Defaults {
+    pub(super) fn of(experiment: Experiment) -> &'static Self {
+        match experiment {
+            Experiment::Echo => &ECHO,
+            Experiment::Backlog => &BACKLOG,
+        }
+    }
+}
+
+/// A key, why the experiment has no use for it, and what to do instead.
+type Foreign = (&'static str, &'static str, &'static str);
+
+const FOREIGN_TO_ECHO: [Foreign; 6] = [
+    (
+        "clients",
+        "its connections are opened once and kept",
+        "write connections",
+    ),
+    (
+        "requests",
+        "its connections send until the measurement ends",
+        "write messages or duration",
+    ),
+    (
+        "requests-total",
+        "its connections send until the measurement ends",
+        "write messages",
+    ),
+    (
+        "workload",
+        "its servers send back what they get",
+        "leave it out, or take the backlog experiment (throng backlog)",
+    ),
+    (
+        "service-time",
+        "an echo is sent back at once",
+        "leave it out, or take the backlog experiment (throng backlog)",
+    ),
+    (
+        "delay-inline",
+        "an echo is sent back at once, so there is no delay",
+        "leave it out, or take the backlog experiment (throng backlog)",
+    ),
+];
+
+const PACED: &str = "each client asks again as soon as it is answered, on a connection of its own";
+const COUNTED: &str = "it ends when every client has made its requests";
+
+const FOREIGN_TO_BACKLOG: [Foreign; 12] = [
+    (
+        "connections",
+        "each request has a connection of its own",
+        "write clients",
+    ),
+    ("messages", COUNTED, "write requests or requests-total"),
+    ("duration", COUNTED, "write requests or requests-total"),
+    ("confidence", COUNTED, "write repeats"),
+    ("max-duration", COUNTED, "write requests or requests-total"),
+    (
+        "warmup",
+        "the first burst of connects is what it measures",
+        "leave it out",
+    ),
+    ("outstanding", PACED, "write clients"),
+    ("lockstep", PACED, "write clients"),
+    ("rate", PACED, "write clients and service-time"),
+    ("arrivals", PACED, "leave it out"),
+    ("spin", PACED, "leave it out"),
+    (
+        "server",
+        "each trial has a server and a network of its own, so that none counts what another left behind",
+        "leave it out",
+    ),
+];
+
+/// Refuses what the experiment has no use for.
+pub(super) fn check(draft: &PlanDraft, experiment: Experiment) -> Result<(), PlanError> {
+    let foreign = match experiment {
+        Experiment::Echo => &FOREIGN_TO_ECHO[..],
+        Experiment::Backlog => &FOREIGN_TO_BACKLOG[..],
+    };
+    let mentioned = draft.mentioned();
+    let mut found = foreign
+        .iter()
+        .filter(|(key, ..)| mentioned.iter().any(|one| one == key));
+    match found.next() {
+        None => Ok(()),
+        Some((key, ..)) => Err(refusal(key, experiment)),
+    }
+}
+
+/// That the experiment has no such key.
+pub(super) fn refusal(key: &str, experiment: Experiment) -> PlanError {
+    let all = FOREIGN_TO_ECHO.iter().chain(&FOREIGN_TO_BACKLOG);
+    let (key, why, instead) = all
+        .copied()
+        .find(|(one, ..)| *one == key)
+        .expect("it stands in one of the lists");
+    PlanError::OtherExperiment {
+        key,
+        experiment: Defaults::of(experiment).name,
+        why,
+        instead,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_foreign_key_is_a_key() {
+        for (key, ..) in FOREIGN_TO_ECHO.iter().chain(&FOREIGN_TO_BACKLOG) {
+            let error = PlanDraft::parse(&format!("{key} = {{}}"), "test").expect_err(key);
+            assert!(!error.problem.contains("there is no key"), "{error}");
+        }
+    }
+}

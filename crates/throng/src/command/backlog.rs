@@ -1,0 +1,61 @@
+//! `throng backlog TARGET…`: the backlog experiment as a command.
+
+use clap::Args;
+use throng_lab::plan::PlanDraft;
+use throng_record::plan::Experiment;
+
+use crate::exit::Exit;
+use crate::experiment::{self, CaptureFlag, RunFlags};
+use crate::failure::Failure;
+use crate::flags::{BacklogFlags, CommonFlags};
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng backlog iterative                           32 clients × 5 requests of 40 ms, a queue of 5
+  throng backlog iterative --backlog 5,256 --clients 8,32 --requests-total 160
+  throng backlog 'thread-per-connection --accept-threads 4' fork-per-connection --clients 160
+  throng backlog epoll-edge 'epoll-edge --delay-inline' --backlog 1024
+  throng backlog iterative --kernel tcp_syncookies=0,1 --kernel tcp_syn_linear_timeouts=0,4
+  throng backlog --command './mine --port {port}' --workload http --service-time 10ms
+  throng backlog http://127.0.0.1:8080/index.html --clients 200 --capture handshakes.pcapng
+  throng backlog tcp://127.0.0.1:6379 --send 'PING\\r\\n' --expect '+PONG\\r\\n'
+  throng run backlog --quick                         a corner of the published grid
+
+Every request has a connection of its own: connect, ask, receive, close. Where clients find
+the accept queue full, the kernel's timers decide: a connect may take a second or two minutes.
+
+A flag with a list (…,…) is swept: every combination of all values is measured,
+clients varying fastest.";
+
+/// Measure what a short accept queue does to clients, and say why
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
+pub(crate) struct Arguments {
+    /// A built-in model, `all` of them, tcp://HOST:PORT or http://HOST:PORT/PATH. A model may have options of its own: 'prefork --workers 8'
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
+    /// A server of yours to launch; {port} or {address} is where it must listen. Repeatable
+    #[arg(long, value_name = "COMMAND")]
+    command: Vec<String>,
+    #[command(flatten)]
+    load: BacklogFlags,
+    #[command(flatten)]
+    common: CommonFlags,
+    #[command(flatten)]
+    run: RunFlags,
+    #[command(flatten)]
+    capture: CaptureFlag,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let draft = PlanDraft {
+        experiment: Some(Experiment::Backlog),
+        ..PlanDraft::default()
+    };
+    let flags = PlanDraft {
+        targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
+        ..arguments.common.draft().overlay(arguments.load.draft())
+    };
+    let capture = arguments.capture.file();
+    experiment::carry_out(draft, flags, &arguments.run, capture)
+}

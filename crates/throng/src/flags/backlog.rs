@@ -1,0 +1,48 @@
+//! The flags that only the backlog experiment has: how many clients, how often each asks, what a request takes.
+
+use std::time::Duration;
+
+use clap::Args;
+use throng_lab::plan::value::{self, Workload};
+use throng_lab::plan::{PlanDraft, Sweep};
+
+use super::{list, words};
+
+/// The load of clients that connect for each request.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct BacklogFlags {
+    /// Clients, each with one connection at a time [default: 32]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Load")]
+    clients: Option<Vec<u32>>,
+    /// Requests that each client makes, one after the other, each on a new connection [default: 5]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u64>, help_heading = "Load")]
+    requests: Option<Vec<u64>>,
+    /// The same as a number for all clients together, which share it evenly
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u64>, help_heading = "Load")]
+    requests_total: Option<Vec<u64>>,
+    /// How long built-in servers are to take for a request, and others are said to take [default: 40ms]
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
+    service_time: Option<Vec<Duration>>,
+    /// What built-in servers answer, and clients ask [default: oneshot; http with http:// targets]
+    #[arg(long, value_name = "WORKLOAD,…", value_delimiter = ',', value_parser = words::<Workload>(&["oneshot", "http", "echo"]), help_heading = "Load")]
+    workload: Option<Vec<Workload>>,
+    /// Let event loops wait inline for the service time: nobody else is served meanwhile
+    #[arg(long, help_heading = "Load")]
+    delay_inline: bool,
+}
+
+impl BacklogFlags {
+    /// These flags in the form that a plan file has.
+    pub(crate) fn draft(&self) -> PlanDraft {
+        let flags = self.clone();
+        PlanDraft {
+            clients: list(flags.clients),
+            requests: list(flags.requests),
+            requests_total: list(flags.requests_total),
+            service_time: list(flags.service_time),
+            workload: list(flags.workload),
+            delay_inline: flags.delay_inline.then(|| Sweep::from(true)),
+            ..PlanDraft::default()
+        }
+    }
+}

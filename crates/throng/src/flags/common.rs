@@ -1,0 +1,149 @@
+//! The flags that every experiment has.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::BoolishValueParser;
+use throng_lab::plan::value::{self, Addresses, BackendChoice, CpuChoice};
+use throng_lab::plan::{KernelDraft, KernelSetting, PlanDraft, Sweep};
+use throng_record::Network;
+use throng_record::plan::ListenFamily;
+
+use super::{list, words};
+
+/// How often, with which bytes, by which generator, and against servers launched how.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct CommonFlags {
+    /// Repeats of each target and setting [default: 6; backlog experiment: 3]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    repeats: Option<u32>,
+    /// Target that the others are compared with [default: the first]
+    #[arg(long, value_name = "TARGET", help_heading = "Load")]
+    baseline: Option<String>,
+    /// Seed of the order of trials, the payloads and the arrivals [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    seed: Option<u64>,
+
+    /// Bytes of an echoed message, 1 to 1048576 [default: 6]
+    #[arg(
+        long,
+        value_name = "BYTES,…",
+        value_delimiter = ',',
+        help_heading = "Message"
+    )]
+    size: Option<Vec<u64>>,
+    /// Send this request instead; \r \n \t \0 \\ \xNN are escapes
+    #[arg(long, value_name = "TEXT", help_heading = "Message")]
+    send: Option<String>,
+    /// What ends the reply to --send: a text, 'N bytes', 'until DELIMITER', or, in the backlog experiment, 'end'; escapes as there
+    #[arg(
+        long,
+        value_name = "REPLY",
+        allow_hyphen_values = true,
+        help_heading = "Message"
+    )]
+    expect: Option<String>,
+    /// Do not compare the returned bytes with the expected ones
+    #[arg(long, help_heading = "Message")]
+    no_verify: bool,
+
+    /// Kernel interface of the generator [default: auto]
+    #[arg(long, value_name = "BACKEND,…", value_delimiter = ',', value_parser = words::<BackendChoice>(&["auto", "epoll", "io-uring"]), help_heading = "Generator")]
+    backend: Option<Vec<BackendChoice>>,
+    /// Threads of the generator [default: one for each of its CPUs]
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        help_heading = "Generator"
+    )]
+    shards: Option<Vec<u32>>,
+    /// Local addresses to connect from: all of these together, no sweep
+    #[arg(
+        long,
+        value_name = "IP,…",
+        value_delimiter = ',',
+        help_heading = "Generator"
+    )]
+    source: Option<Vec<IpAddr>>,
+    /// Local addresses where --source names none: spread over 127.0.0.0/8, or the kernel's choice [default: spread]
+    #[arg(long, value_name = "ADDRESSES,…", value_delimiter = ',', value_parser = words::<Addresses>(&["spread", "kernel"]), help_heading = "Generator")]
+    addresses: Option<Vec<Addresses>>,
+    /// Whether the generator sets TCP_NODELAY [default: true]
+    #[arg(long, value_name = "BOOL,…", value_delimiter = ',', value_parser = BoolishValueParser::new(), help_heading = "Generator")]
+    nodelay: Option<Vec<bool>>,
+    /// How long one connect may take [default: 10s; backlog experiment: 140s, beyond the kernel's own]
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Generator")]
+    connect_timeout: Option<Vec<Duration>>,
+    /// How long one reply may take [default: 10s; backlog experiment: 120s]
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Generator")]
+    timeout: Option<Vec<Duration>>,
+
+    /// CPUs of the two sides: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]
+    #[arg(long, value_name = "CPUS", help_heading = "Launched servers")]
+    cpus: Option<CpuChoice>,
+    /// Length of the accept queue asked for [default: 1024; backlog experiment: 5]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Launched servers")]
+    backlog: Option<Vec<u32>>,
+    /// Worker threads or processes of built-in models in which that is a choice
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        help_heading = "Launched servers"
+    )]
+    workers: Option<Vec<u32>>,
+    /// Threads that do nothing but accept, of the built-in model in which that is a choice
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        help_heading = "Launched servers"
+    )]
+    accept_threads: Option<Vec<u32>>,
+    /// Address family on which they listen: ipv4, ipv6 or, in the echo experiment, unix [default: ipv4]
+    #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), hide_possible_values = true, help_heading = "Launched servers")]
+    family: Option<Vec<ListenFamily>>,
+    /// Their network and the generator's: a private one with its own settings and counters, or the host's [default: private]
+    #[arg(long, value_parser = words::<Network>(&["private", "host"]), help_heading = "Launched servers")]
+    net: Option<Network>,
+    /// Kernel setting of the private network, such as somaxconn=16,4096; the host's is left as it is. A value that holds a comma itself is for plan files. Repeatable
+    #[arg(long, value_name = "NAME=VALUE,…", help_heading = "Launched servers")]
+    kernel: Vec<KernelSetting>,
+    /// How long one may take to listen [default: 10s]
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Launched servers")]
+    ready_timeout: Option<Vec<Duration>>,
+}
+
+impl CommonFlags {
+    /// These flags in the form that a plan file has.
+    pub(crate) fn draft(&self) -> PlanDraft {
+        let flags = self.clone();
+        PlanDraft {
+            baseline: flags.baseline,
+            repeats: flags.repeats,
+            seed: flags.seed,
+            size: list(flags.size),
+            send: flags.send.map(Sweep::from),
+            expect: flags.expect.map(Sweep::from),
+            verify: flags.no_verify.then(|| Sweep::from(false)),
+            backend: list(flags.backend),
+            shards: list(flags.shards),
+            source: flags.source,
+            addresses: list(flags.addresses),
+            nodelay: list(flags.nodelay),
+            backlog: list(flags.backlog),
+            workers: list(flags.workers),
+            accept_threads: list(flags.accept_threads),
+            family: list(flags.family),
+            net: flags.net,
+            kernel: (!flags.kernel.is_empty()).then_some(KernelDraft(flags.kernel)),
+            connect_timeout: list(flags.connect_timeout),
+            timeout: list(flags.timeout),
+            ready_timeout: list(flags.ready_timeout),
+            cpus: flags.cpus.map(Sweep::from),
+            ..PlanDraft::default()
+        }
+    }
+}
