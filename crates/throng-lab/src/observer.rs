@@ -5,7 +5,12 @@
 //! most; it comes from the processes' own clocks in nanoseconds. Nothing that can fail here fails a trial: what
 //! cannot be read is absent.
 
+pub(crate) mod accept_queue;
+pub(crate) mod capture;
+pub(crate) mod handshakes;
+mod kernel_account;
 mod memory;
+mod periodic;
 mod running;
 mod side;
 
@@ -19,6 +24,7 @@ use throng_sys::steal::CpuTimes;
 
 use crate::checks::steal::Stolen;
 
+pub(crate) use kernel_account::{KernelAccount, KernelAccountSeen};
 pub(crate) use running::{Observed, find_running};
 use side::Side;
 

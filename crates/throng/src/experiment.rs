@@ -101,8 +101,7 @@ pub(crate) fn built_in_models() -> Vec<BuiltInModel> {
         },
         serves_unix: model.serves_unix(),
         serves_at_once: serves_at_once(model),
-        // The one model in which a thread accepts that serves nobody.
-        takes_accept_threads: model == Model::ThreadPerConnection,
+        takes_accept_threads: model.takes_accept_threads(),
     };
     Model::ALL.map(describe).to_vec()
 }

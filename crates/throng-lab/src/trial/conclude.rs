@@ -1,22 +1,23 @@
 //! From what was measured and seen to the trial's checks, verdict and limit.
 
 use throng_record::{
-    Check, CheckKind, CheckResult, ExchangePhase, LoadJob, LoadRecord, Outcome, SideRecord,
-    TargetKind, TargetRecord, Trial, Verdict,
+    Check, CheckKind, CheckResult, ExchangePhase, LoadJob, LoadRecord, Outcome, Setting,
+    SideRecord, TargetKind, TargetRecord, Trial, Verdict,
 };
 
+use super::explaining;
 use crate::checks::{self, Evidence};
 use crate::launcher::{Ending, LifeEnd};
 use crate::limit::{Busy, SERVER_BUSY, limit};
-use crate::observer::Observations;
+use crate::observer::{KernelAccountSeen, Observations};
 
 /// Puts everything together; whether the failure, if it is one, will repeat itself.
 pub(super) fn conclude(
     trial: &mut Trial,
-    (target, asked): (&TargetRecord, u32),
+    (target, setting): (&TargetRecord, &Setting),
     outcome: Outcome,
     record: Option<LoadRecord>,
-    seen: Observations,
+    (seen, kernel): (Observations, &KernelAccountSeen),
     server: &LifeEnd,
 ) -> bool {
     let ending = server.ending();
@@ -36,23 +37,28 @@ pub(super) fn conclude(
     trial.server = of_server;
     trial.generator = of_generator;
     trial.kernel_counters = seen.kernel_counters;
-    let Some(record) = record else {
+    let Some(mut record) = record else {
         blame_server(&mut trial.outcome, ending);
         return false;
     };
-    let is_unreachable = record.connect.connected == 0 && trial.outcome == Outcome::Completed;
+    let account = explaining::attribute_requests(trial, (target, setting), &mut record, kernel);
+    let is_unreachable = record.connected() == 0 && trial.outcome == Outcome::Completed;
     if trial.outcome == Outcome::Completed {
         let pacing = &trial.job.exchange.pacing;
-        trial.checks = checks::all(&Evidence {
+        let checks = checks::all(&Evidence {
             pacing,
             target: target.kind,
             load: &record,
             busy,
-            asked,
+            asked: setting.connections,
             serves_at_once: trial.job.exchange.serves_at_once,
             stolen: seen.stolen,
             server,
+            handshakes: trial.handshakes.as_ref(),
+            counters: &trial.kernel_counters,
+            network: trial.network,
         });
+        trial.checks = checks;
         quote_server(&mut trial.checks, ending);
         trial.verdict = Verdict::of(&trial.checks);
         trial.limit = limit(pacing, record.exchange.replies_per_second, busy);
@@ -64,9 +70,19 @@ pub(super) fn conclude(
         };
         blame_server(&mut trial.outcome, ending);
     }
+    let was_listening = kernel.was_listening;
+    explaining::find(
+        trial,
+        setting,
+        &record,
+        account.as_ref(),
+        busy,
+        was_listening,
+    );
     trial.connect = Some(record.connect);
     trial.exchange = Some(record.exchange);
     trial.close = Some(record.close);
+    trial.connections = record.connections;
     is_unreachable && target.kind == TargetKind::Running
 }
 
@@ -112,10 +128,14 @@ fn cores_used(side: &SideRecord) -> Option<f64> {
 }
 
 fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
-    let cause = checks::errors::in_words(&record.connect.errors);
+    let cause = checks::errors::in_words(&record.errors());
+    let connections = match &record.connections {
+        Some(connections) => connections.begun,
+        None => job.fleet.connections.into(),
+    };
     format!(
-        "none of {} connections to {} could be opened: {cause}",
-        job.fleet.connections, job.fleet.address
+        "none of {connections} connections to {} could be opened: {cause}",
+        job.fleet.address
     )
 }
 
