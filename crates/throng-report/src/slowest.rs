@@ -51,7 +51,7 @@ pub fn slowest(record: &RunRecord) -> Vec<SlowRequest<'_>> {
 }
 
 impl SlowRequest<'_> {
-    /// `client 7, request 2 of iterative at 32 × 5 requests: 7.30 s: SYN sent again 3 times (7.00 s), service 40.0 ms`.
+    /// `repeat 0, client 7, request 2 of iterative at 32 × 5 requests: 7.30 s: SYN sent again 3 times (7.00 s), service 40.0 ms`.
     #[must_use]
     pub fn line(&self) -> String {
         let RequestRecord {
@@ -69,7 +69,8 @@ impl SlowRequest<'_> {
         let end = error.map_or_else(String::new, |error| format!(", then {}", error.words()));
         let causes: Vec<String> = causes.iter().map(words).collect();
         format!(
-            "client {client}, request {number} of {target} at {heading}: {took}{end}: {}",
+            "repeat {}, client {client}, request {number} of {target} at {heading}: {took}{end}: {}",
+            self.repeat,
             causes.join(", ")
         )
     }

@@ -52,6 +52,10 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
         lines.push("failed: of all repeats together, by kind.".to_owned());
     }
     if rows().any(Cell::has_slow) {
+        lines.push(
+            "repeats, clients and requests of single requests count from 0, as in the record."
+                .to_owned(),
+        );
         lines.push("slow: connects over 500 ms, and first bytes more than 200 ms after the service time, of all repeats together; each counts under the cause that took most of its time.".to_owned());
     }
     if rows().any(|row| row.standing == Standing::Qualified) {
@@ -71,18 +75,28 @@ pub(crate) fn sources(summary: &Summary<'_>) -> Vec<String> {
     if shown.is_empty() {
         return Vec::new();
     }
+    let is_shown =
+        |table: &&PublishedTable| shown.iter().any(|published| published.table == *table);
+    let tables = &reference().tables;
     let mut lines = vec![format!("Source: {}.", reference().source)];
-    for table in &reference().tables {
-        if shown.iter().any(|published| published.table == table) {
-            lines.push(format!("{}: {}.", table.title, circumstances(table)));
-            lines.extend(remarks(&shown, table));
-        } else if table.backlog.is_none()
-            && shown.iter().any(|one| one.table.handling == table.handling)
-        {
-            lines.extend(elsewhere(&shown, table));
+    let mut told: Vec<String> = Vec::new();
+    for table in tables.iter().filter(is_shown) {
+        let of = circumstances(table);
+        if !told.contains(&of) {
+            let alike = |other: &&PublishedTable| is_shown(other) && circumstances(other) == of;
+            let titles: Vec<&str> = tables.iter().filter(alike).map(title).collect();
+            lines.push(format!("{}: {of}.", titles.join("; ")));
+            told.push(of);
         }
+        lines.extend(remarks(&shown, table));
     }
+    let without_backlog = tables.iter().filter(|table| table.backlog.is_none());
+    lines.extend(without_backlog.filter_map(|table| elsewhere(&shown, table)));
     lines
+}
+
+fn title(table: &PublishedTable) -> &str {
+    &table.title
 }
 
 fn circumstances(table: &PublishedTable) -> String {
@@ -105,7 +119,7 @@ fn remarks(shown: &[&Published], table: &PublishedTable) -> Option<String> {
         (!parts.is_empty()).then(|| format!("{cell}: {}", parts.join(", ")))
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("{}, as published: {}.", table.title, told.join("; ")))
+    (!told.is_empty()).then(|| format!("{}: {}.", table.title, told.join("; ")))
 }
 
 /// A table whose backlog is not known has figures for the same cells, which are compared with none.

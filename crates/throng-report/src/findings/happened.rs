@@ -16,7 +16,7 @@ pub(super) fn happened(finding: &Finding) -> String {
             depth_max,
             ..
         } => format!(
-            "{}, {} (ListenOverflows, ListenDrops){}{}; {} by sending the SYN again, the slowest took {}.",
+            "{}, {} (ListenOverflows, ListenDrops){}{}; {} delayed by sending the SYN again, the slowest took {}.",
             plural(*overflows, "overflow"),
             plural(*drops, "drop"),
             maybe(backlog, |backlog| format!(
@@ -24,7 +24,7 @@ pub(super) fn happened(finding: &Finding) -> String {
                 u64::from(backlog) + 1
             )),
             maybe(depth_max, |depth| format!("; {depth} were seen waiting")),
-            plural(*connects_delayed, "delayed connect"),
+            plural(*connects_delayed, "connect"),
             time(*connect_ns_max)
         ),
         Finding::BacklogClamped {

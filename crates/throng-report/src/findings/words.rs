@@ -37,7 +37,7 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
             "the server passed another number to listen(2), such as a default of its runtime."
         }
         Finding::FinalAckDropped { .. } => {
-            "the last ACK of the handshake found the accept queue full and was dropped; only data that the client sends again completes such a connection, after 200 ms and then after doubling waits. The time is in the reply, not in the connect."
+            "the last ACK of the handshake found the accept queue full and was dropped; such a connection is completed only when the client sends its data again, after 200 ms and then after doubling waits, or the server its SYN-ACK, which it cannot for a cookie. The time is in the reply, not in the connect."
         }
         Finding::SynCookies { .. } => {
             "so many handshakes were under way that the request queue, as long as the backlog, was full too; the kernel then keeps nothing of a connection, and cannot send a SYN-ACK again."
