@@ -38,7 +38,7 @@ const LAYOUTS: [&[&[Column]]; 3] = {
 };
 
 /// The same of the backlog experiment.
-const BACKLOG_LAYOUTS: [&[&[backlog_columns::Column]]; 2] = {
+const BACKLOG_LAYOUTS: [&[&[backlog_columns::Column]]; 3] = {
     use backlog_columns::Column::{
         Amplification, ByAcceptQueue, ByFinalAck, ByService, BySyn, Clients, ConnectMax,
         ConnectP50, Cookies, Data, Depth, Drops, Failed, FirstByteMax, FirstByteP50, Least,
@@ -48,6 +48,19 @@ const BACKLOG_LAYOUTS: [&[&[backlog_columns::Column]]; 2] = {
     [
         &[
             backlog_columns::TIMES,
+            backlog_columns::ACCOUNT,
+            backlog_columns::SLOW,
+        ],
+        &[
+            &[
+                Clients,
+                Total,
+                Least,
+                Amplification,
+                Published,
+                PublishedAmplification,
+            ],
+            &[Clients, Failed],
             backlog_columns::ACCOUNT,
             backlog_columns::SLOW,
         ],
