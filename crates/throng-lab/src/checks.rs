@@ -4,9 +4,11 @@
 //! says in its detail what was compared; a failed one also the likely cause and what to do. A check that cannot be made is
 //! recorded as not applicable, with the reason: that it was not forgotten must be visible.
 
+mod answered;
 mod drift;
 pub(crate) mod errors;
 mod generator_bound;
+mod handshake_account;
 mod littles_law;
 mod outstanding;
 mod scheduling;
@@ -15,7 +17,11 @@ mod server_died;
 pub(crate) mod steal;
 mod unserved;
 
-use throng_record::{Check, CheckKind, CheckResult, LoadRecord, Pacing, TargetKind};
+use throng_record::side::CounterDeltas;
+use throng_record::{
+    Check, CheckKind, CheckResult, ConnectionsPhase, HandshakesRecord, LoadRecord, Network, Pacing,
+    TargetKind,
+};
 
 use crate::launcher::LifeEnd;
 use crate::limit::Busy;
@@ -35,10 +41,48 @@ pub(crate) struct Evidence<'a> {
     pub(crate) stolen: Option<steal::Stolen>,
     /// How it stands with the server.
     pub(crate) server: &'a LifeEnd,
+    /// The handshakes on the wire; absent where they were not observed.
+    pub(crate) handshakes: Option<&'a HandshakesRecord>,
+    /// Of the network in which the trial was.
+    pub(crate) counters: &'a CounterDeltas,
+    /// Whose network that was.
+    pub(crate) network: Network,
 }
 
 /// Makes every check.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
+    match &evidence.load.connections {
+        Some(connections) => of_connections(evidence, connections),
+        None => of_exchange(evidence),
+    }
+}
+
+/// Where every message had a connection of its own.
+fn of_connections(evidence: &Evidence<'_>, connections: &ConnectionsPhase) -> Vec<Check> {
+    const NO_WINDOW: &str =
+        "every message has a connection of its own, and clients end one after the other";
+    vec![
+        not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
+        not_applicable(CheckKind::OutstandingSampled, NO_WINDOW),
+        generator_bound::check(evidence.pacing, evidence.busy),
+        not_applicable(CheckKind::SchedulingError, "a closed loop has no schedule"),
+        steal::check(evidence.stolen),
+        not_applicable(CheckKind::Drift, NO_WINDOW),
+        answered::only_expected(&evidence.load.exchange.errors),
+        handshake_account::check(
+            connections,
+            evidence.handshakes,
+            evidence.counters,
+            evidence.network,
+        ),
+        server_count::check(evidence.target, evidence.server),
+        server_died::check(evidence.target, evidence.server),
+        answered::somebody_was(connections),
+    ]
+}
+
+/// Where connections were opened first and kept.
+fn of_exchange(evidence: &Evidence<'_>) -> Vec<Check> {
     let Evidence { pacing, load, .. } = *evidence;
     let exchange = &load.exchange;
     let unserved = unserved::check(

@@ -8,6 +8,8 @@ mod checks;
 mod child;
 mod estimate;
 mod event;
+#[expect(unused_imports, reason = "trials do not ask for it yet")]
+mod explain;
 mod generator;
 mod job;
 mod launcher;

@@ -5,7 +5,11 @@
 //! most; it comes from the processes' own clocks in nanoseconds. Nothing that can fail here fails a trial: what
 //! cannot be read is absent.
 
+pub(crate) mod accept_queue;
+pub(crate) mod capture;
+pub(crate) mod handshakes;
 mod memory;
+mod periodic;
 mod running;
 mod side;
 

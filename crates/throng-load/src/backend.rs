@@ -2,7 +2,8 @@
 //! signals readiness and the other completion.
 //!
 //! Events are pulled one by one, so that the loop may send between two of them. A slot is a connection's index within its
-//! shard; it is never used for a second connection.
+//! shard. When it has been closed it may be used again: what the kernel still tells of an earlier connection never
+//! reaches a later one, since every connection of a slot has a generation of its own.
 
 pub(crate) mod epoll;
 pub(crate) mod io_uring;
@@ -10,7 +11,7 @@ pub(crate) mod io_uring;
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use throng_sys::address::Address;
 use throng_sys::socket::{self, Connecting};
@@ -91,6 +92,12 @@ pub(crate) trait Backend {
     /// Ends our output after all that was sent.
     fn end_output(&mut self, slot: u32) -> io::Result<()>;
 
-    /// Closes; no further event of this slot comes.
+    /// The connection's socket, until it is closed here; a failed connect has one too, where the failure came as an event.
+    fn socket(&self, slot: u32) -> Option<BorrowedFd<'_>>;
+
+    /// Closes; no further event of this connection comes, and the slot is free for another one.
     fn close(&mut self, slot: u32);
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,9 @@
 //! A fleet: N connections over shards, worked in phases. Each phase starts every shard, watches, and merges what they
 //! measured: a barrier, a run, a merge.
 
+mod connections;
 mod merge;
+mod validate;
 mod watch;
 
 use std::sync::Arc;
@@ -10,16 +12,19 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use throng_record::{
-    ClosePhase, ConnectPhase, ExchangePhase, ExchangeSpec, FleetSpec, Pacing, Protocol,
+    ClosePhase, ConnectPhase, ConnectionUse, ConnectionsPhase, ExchangePhase, ExchangeSpec,
+    FleetSpec, Protocol,
 };
 use throng_sys::address::Address;
 
+use crate::backend::io_uring::Usage;
 use crate::control::{Interrupt, Orders, Progress, ProgressReading, ShardStage};
 use crate::error::LoadError;
 use crate::messages::Messages;
 use crate::protocol::usual_reply_bytes;
-use crate::shard::{Answer, Answers, Assignment, Phase, run, waits_for_all};
+use crate::shard::{Answer, Answers, Assignment, Phase, ShardExchange, run, waits_for_all};
 use crate::source::Sources;
+use validate::validate;
 use watch::Watch;
 
 /// How often the coordinator looks at the shards. Rarely: it may share a core with one.
@@ -32,7 +37,8 @@ pub enum Stage {
     Measuring,
     /// Work goes on: replies so far, warm-up included.
     Progress(u64),
-    /// A shard has sent its last message: the window in which all are active is over.
+    /// A shard has sent its last message: the window in which all are active is over. Where each message has a connection of its
+    /// own, the last one of all shards has ended.
     Measured,
 }
 
@@ -66,15 +72,12 @@ impl Fleet {
         exchange: &ExchangeSpec,
         interrupt: Interrupt,
     ) -> Result<Self, LoadError> {
-        validate(spec, exchange)?;
         let address: Address = spec.address.parse()?;
+        validate(spec, exchange, &address)?;
         let spec = Arc::new(spec.clone());
         let messages = Messages::of(&exchange.protocol, exchange.seed);
         let orders = Arc::new(Orders::default());
-        let alternating = exchange.pacing.outstanding() == 1
-            && matches!(exchange.protocol, Protocol::Echo { .. });
-        let reply_bytes = usual_reply_bytes(&exchange.protocol)
-            .saturating_mul(exchange.pacing.outstanding() as usize);
+        let usage = usage(exchange);
         let (answer, answers) = channel();
         let mut fleet = Self {
             spec: Arc::clone(&spec),
@@ -97,8 +100,7 @@ impl Fleet {
                 address: address.clone(),
                 sources: Sources::of(&spec.source, &address),
                 messages: messages.clone(),
-                reply_bytes,
-                strictly_alternating: alternating,
+                usage,
                 progress: Arc::clone(&progress),
                 orders: Arc::clone(&orders),
                 interrupt: fleet.interrupt.clone(),
@@ -132,7 +134,7 @@ impl Fleet {
         Ok(phase)
     }
 
-    /// Exchanges messages until the stop condition or the interrupt.
+    /// Exchanges messages on the open connections until the stop condition or the interrupt.
     ///
     /// # Errors
     /// [`LoadError`] where a shard's event loop fails; failed connections are counted in the record.
@@ -141,24 +143,65 @@ impl Fleet {
         spec: &ExchangeSpec,
         observer: Observer<'_>,
     ) -> Result<ExchangePhase, LoadError> {
+        let mut watch = Watch::new(spec);
+        let answers = self.work(spec, &mut watch, observer)?;
+        let shards = answers.into_iter().filter_map(|answer| match answer {
+            Answer::Exchanged(exchange) => Some(*exchange),
+            _ => None,
+        });
+        Ok(self.exchanged(shards, spec, &watch))
+    }
+
+    /// Sends messages that each have a connection of their own, until the stop condition or the interrupt: what was exchanged, and
+    /// what became of the connections. The fleet's connections are then clients, of which none is connected before.
+    ///
+    /// # Errors
+    /// [`LoadError`] where a shard's event loop fails; failed requests are counted in the record.
+    pub fn request(
+        &mut self,
+        spec: &ExchangeSpec,
+        observer: Observer<'_>,
+    ) -> Result<(ExchangePhase, ConnectionsPhase), LoadError> {
+        let mut watch = Watch::new(spec);
+        let answers = self.work(spec, &mut watch, observer)?;
+        let shards = answers.into_iter().filter_map(|answer| match answer {
+            Answer::Requested(requests) => Some((requests.exchange, requests.connections)),
+            _ => None,
+        });
+        let (exchanges, connections): (Vec<_>, Vec<_>) = shards.unzip();
+        let phase = self.exchanged(exchanges.into_iter(), spec, &watch);
+        Ok((phase, connections::connections(connections)))
+    }
+
+    /// Has every shard do the exchange, in whichever way its messages use connections.
+    fn work(
+        &mut self,
+        spec: &ExchangeSpec,
+        watch: &mut Watch,
+        observer: Observer<'_>,
+    ) -> Result<Vec<Answer>, LoadError> {
         let waits_for_all = waits_for_all(spec, self.spec.connections);
         let unanswered = if waits_for_all { self.fresh } else { 0 };
         self.fresh = 0;
         self.orders.reset(unanswered);
         self.shards.iter().for_each(|shard| shard.progress.reset());
         self.tell(|| Phase::Exchange(Box::new(spec.clone())));
-        let mut watch = Watch::new(spec);
         let answers = self.gather_watching(&mut |readings, stage| {
             watch.look(readings, stage, &self.orders, observer);
         })?;
-        let shards = answers.into_iter().filter_map(|answer| match answer {
-            Answer::Exchanged(exchange) => Some(*exchange),
-            _ => None,
-        });
         watch.finish(observer);
+        Ok(answers)
+    }
+
+    fn exchanged(
+        &self,
+        shards: impl Iterator<Item = ShardExchange>,
+        spec: &ExchangeSpec,
+        watch: &Watch,
+    ) -> ExchangePhase {
         let mut phase = merge::exchanges(shards, spec, self.spec.connections);
         watch.complete(&mut phase);
-        Ok(phase)
+        phase
     }
 
     /// Ends our output on every connection and awaits the peer's end.
@@ -227,6 +270,18 @@ impl Fleet {
     }
 }
 
+/// How the connections of an exchange are used, as far as a back end must know.
+fn usage(exchange: &ExchangeSpec) -> Usage {
+    let outstanding = exchange.pacing.outstanding();
+    let is_short = exchange.connection != ConnectionUse::Kept;
+    let is_echo = matches!(exchange.protocol, Protocol::Echo { .. });
+    Usage {
+        reply_bytes: usual_reply_bytes(&exchange.protocol).saturating_mul(outstanding as usize),
+        silent_sends: outstanding == 1 && is_echo && !is_short,
+        is_short,
+    }
+}
+
 /// Measuring once all do, draining once one does.
 fn common_stage(stages: &[ShardStage]) -> ShardStage {
     if stages.contains(&ShardStage::Draining) {
@@ -266,62 +321,5 @@ impl Drop for Fleet {
                 let _ = thread.join();
             }
         }
-    }
-}
-
-fn validate(spec: &FleetSpec, exchange: &ExchangeSpec) -> Result<(), LoadError> {
-    let refuse = |reason: &str| Err(LoadError::Job(reason.to_owned()));
-    let rate_is_wrong = matches!(exchange.pacing, Pacing::Open { rate_per_second, .. }
-        if !rate_per_second.is_finite() || rate_per_second <= 0.0);
-    let size_is_wrong = match &exchange.protocol {
-        Protocol::Echo { size_bytes } => !(1..=1 << 20).contains(size_bytes),
-        Protocol::Request { send, .. } => send.is_empty(),
-    };
-    let each_its_own = exchange.connection != throng_record::ConnectionUse::Kept
-        || matches!(exchange.stop, throng_record::Stop::MessagesEach(_))
-        || matches!(
-            exchange.protocol,
-            Protocol::Request {
-                expect: throng_record::Expect::End | throng_record::Expect::HttpResponse,
-                ..
-            }
-        );
-    match () {
-        () if each_its_own => refuse("each message needs a connection of its own"),
-        () if spec.connections == 0 => refuse("it has no connections; ask for at least one"),
-        () if spec.shards == 0 || spec.shards > spec.connections => {
-            refuse("the number of shards is from 1 to the number of connections")
-        }
-        () if exchange.pacing.outstanding() == 0 => {
-            refuse("nothing may be outstanding; ask for at least one")
-        }
-        () if matches!(exchange.pacing, Pacing::Lockstep { group: 0 }) => {
-            refuse("a lockstep group has at least one connection")
-        }
-        () if rate_is_wrong => refuse("the rate of an open loop is a number above 0"),
-        () if size_is_wrong => refuse("a message has 1 byte to 1 MiB"),
-        () if expects_nothing(&exchange.protocol) => {
-            refuse("an expected reply has at least one byte")
-        }
-        () => Ok(()),
-    }
-}
-
-fn expects_nothing(protocol: &Protocol) -> bool {
-    use throng_record::Expect;
-    match protocol {
-        Protocol::Request {
-            expect: Expect::Text(bytes) | Expect::Until(bytes),
-            ..
-        } => bytes.is_empty(),
-        Protocol::Request {
-            expect: Expect::Bytes(count),
-            ..
-        } => *count == 0 || *count > u64::from(u32::MAX),
-        Protocol::Request {
-            expect: Expect::End | Expect::HttpResponse,
-            ..
-        }
-        | Protocol::Echo { .. } => false,
     }
 }

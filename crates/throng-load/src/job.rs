@@ -1,8 +1,9 @@
-//! A whole job, as a generator process does it: connect, exchange, close, telling the lab where it is.
+//! A whole job, as a generator process does it: connect, exchange, close, telling the lab where it is. Where each message has a
+//! connection of its own, these are one.
 
 use std::time::Duration;
 
-use throng_record::{LoadEvent, LoadJob, LoadRecord};
+use throng_record::{ConnectionUse, LoadEvent, LoadJob, LoadRecord};
 
 use crate::control::Interrupt;
 use crate::error::LoadError;
@@ -24,28 +25,59 @@ pub fn run_job(
 ) -> Result<LoadRecord, LoadError> {
     let before_bytes = private_bytes();
     let mut fleet = Fleet::assemble(&job.fleet, &job.exchange, interrupt.clone())?;
+    let mut record = match job.exchange.connection {
+        ConnectionUse::Kept => on_kept_connections(job, &mut fleet, before_bytes, tell)?,
+        ConnectionUse::PerMessage { .. } => on_own_connections(job, &mut fleet, tell)?,
+    };
+    record.interrupted = interrupt.is_raised();
+    Ok(record)
+}
+
+fn on_kept_connections(
+    job: &LoadJob,
+    fleet: &mut Fleet,
+    before_bytes: u64,
+    tell: &mut dyn FnMut(LoadEvent),
+) -> Result<LoadRecord, LoadError> {
     let connect = fleet.connect()?;
     let grown_bytes = private_bytes().saturating_sub(before_bytes);
     tell(LoadEvent::Connected {
         connected: connect.connected,
     });
-    let exchange = fleet.exchange(&job.exchange, &mut |stage| {
-        tell(match stage {
-            Stage::Measuring => LoadEvent::Measuring,
-            Stage::Progress(replies) => LoadEvent::Progress { replies },
-            Stage::Measured => LoadEvent::Measured,
-        });
-    })?;
+    let exchange = fleet.exchange(&job.exchange, &mut |stage| tell(event(stage)))?;
     std::thread::sleep(SETTLE);
     let close = fleet.close()?;
     Ok(LoadRecord {
         connect,
         exchange,
         close,
-        connections: None,
-        interrupted: interrupt.is_raised(),
         user_bytes_per_connection: grown_bytes as f64 / f64::from(job.fleet.connections),
+        ..LoadRecord::default()
     })
+}
+
+/// Whoever was told that none is connected makes ready to observe the connects, which are what is measured.
+fn on_own_connections(
+    job: &LoadJob,
+    fleet: &mut Fleet,
+    tell: &mut dyn FnMut(LoadEvent),
+) -> Result<LoadRecord, LoadError> {
+    tell(LoadEvent::Connected { connected: 0 });
+    let (exchange, connections) = fleet.request(&job.exchange, &mut |stage| tell(event(stage)))?;
+    std::thread::sleep(SETTLE);
+    Ok(LoadRecord {
+        exchange,
+        connections: Some(connections),
+        ..LoadRecord::default()
+    })
+}
+
+fn event(stage: Stage) -> LoadEvent {
+    match stage {
+        Stage::Measuring => LoadEvent::Measuring,
+        Stage::Progress(replies) => LoadEvent::Progress { replies },
+        Stage::Measured => LoadEvent::Measured,
+    }
 }
 
 /// Resident memory of this process; 0 where the kernel does not tell.

@@ -2,7 +2,8 @@
 //!
 //! A shard is one thread with its own event loop, recorder, slice of source addresses and descriptor table. Experiments
 //! are phases over the fleet: connect, exchange, close; each returns a plain, mergeable record. Pacing, stop condition,
-//! protocol and I/O back end are small things that compose; the one loop that joins them is `shard::exchange`.
+//! protocol and I/O back end are small things that compose. `shard::exchange` is the one loop that joins them where connections
+//! are kept, `shard::requests` the one where each message has its own.
 //!
 //! The hot path (one received reply: read the clock, compare, record, send the next) neither allocates, locks, formats
 //! nor shares a cache line with another thread.

@@ -1,10 +1,16 @@
 //! Reading replies: where one ends, and whether its bytes are the expected ones.
 //!
-//! A reader keeps no state of its own. What it must remember of a half-read reply is one number in the connection.
+//! A reader keeps no state of its own. What it must remember of a half-read reply is one number in the connection. Where a
+//! connection has one message only, its [`Reply`] may remember more and be ended by the peer's end of output.
+
+mod http;
+mod reply;
 
 use throng_record::{Expect, Protocol};
 
 use crate::messages::Messages;
+
+pub(crate) use reply::{Reply, Verdict};
 
 /// What the next bytes of a connection were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +43,13 @@ enum Rule {
         delimiter: Vec<u8>,
         fallback: Vec<u32>,
     },
+    /// Up to the end of input; remembered is whether anything has come.
+    End,
 }
 
 impl Replies {
-    pub(crate) fn of(protocol: &Protocol, messages: &Messages, verify: bool) -> Self {
+    /// `None` for HTTP, whose reader must remember more than a number.
+    pub(crate) fn of(protocol: &Protocol, messages: &Messages, verify: bool) -> Option<Self> {
         let rule = match protocol {
             Protocol::Echo { .. } => Rule::Echo(messages.clone()),
             Protocol::Request {
@@ -59,11 +68,15 @@ impl Replies {
                 delimiter: delimiter.clone(),
             },
             Protocol::Request {
-                expect: Expect::End | Expect::HttpResponse,
+                expect: Expect::End,
                 ..
-            } => unreachable!("only where each message has its own connection"),
+            } => Rule::End,
+            Protocol::Request {
+                expect: Expect::HttpResponse,
+                ..
+            } => return None,
         };
-        Self { rule, verify }
+        Some(Self { rule, verify })
     }
 
     /// Reads on in the reply to a connection's n-th message, of which `remembered` is known. `bytes` is not empty.
@@ -77,7 +90,13 @@ impl Replies {
                 delimiter,
                 fallback,
             } => search(delimiter, fallback, remembered, bytes),
+            Rule::End => Reading::Partial(1),
         }
+    }
+
+    /// Whether the end of input completes a reply of which `remembered` is known.
+    fn is_complete_at_end(&self, remembered: u32) -> bool {
+        matches!(self.rule, Rule::End) && remembered > 0
     }
 
     #[inline]
@@ -159,7 +178,7 @@ mod tests {
             send: b"?".to_vec(),
             expect,
         };
-        Replies::of(&protocol, &Messages::of(&protocol, 1), true)
+        Replies::of(&protocol, &Messages::of(&protocol, 1), true).expect("no HTTP")
     }
 
     /// Feeds `bytes` in pieces of `piece` and returns where the first reply ended, or `None` where it was wrong or unfinished.
@@ -195,7 +214,7 @@ mod tests {
     #[test]
     fn without_verification_only_the_length_counts() {
         let protocol = Protocol::Echo { size_bytes: 4 };
-        let replies = Replies::of(&protocol, &Messages::of(&protocol, 1), false);
+        let replies = Replies::of(&protocol, &Messages::of(&protocol, 1), false).expect("no HTTP");
         assert_eq!(end_of_first(&replies, b"\0\0\0\0", 3), Some(4));
     }
 

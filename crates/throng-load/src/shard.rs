@@ -5,20 +5,22 @@ mod close;
 mod connect;
 pub(crate) mod errors;
 pub(crate) mod exchange;
+mod requests;
 mod stage;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use throng_record::{
-    Backend as BackendName, ClosePhase, ExchangeSpec, FleetSpec, Pacing as PacingSpec,
+    Backend as BackendName, ClosePhase, ConnectionUse, ExchangeSpec, FleetSpec,
+    Pacing as PacingSpec,
 };
 use throng_sys::address::Address;
 use throng_sys::{affinity, clock, descriptor_table};
 
 use crate::backend::Backend;
 use crate::backend::epoll::EpollBackend;
-use crate::backend::io_uring::UringBackend;
+use crate::backend::io_uring::{UringBackend, Usage};
 use crate::connection::Connection;
 use crate::control::{Interrupt, Orders, Progress, ShardStage};
 use crate::error::{LoadError, MAKE_RING, PIN};
@@ -29,6 +31,7 @@ use crate::source::Sources;
 
 pub(crate) use connect::ShardConnect;
 pub(crate) use exchange::{ShardExchange, Window, waits_for_all};
+pub(crate) use requests::{Kept, ShardConnections, ShardRequests};
 
 /// What a shard is told to do next.
 pub(crate) enum Phase {
@@ -44,6 +47,7 @@ pub(crate) enum Answer {
     Reached(ShardStage),
     Connected(Box<ShardConnect>),
     Exchanged(Box<ShardExchange>),
+    Requested(Box<ShardRequests>),
     Closed(Box<ClosePhase>),
 }
 
@@ -57,10 +61,7 @@ pub(crate) struct Assignment {
     pub(crate) address: Address,
     pub(crate) sources: Sources,
     pub(crate) messages: Messages,
-    /// Bytes that usually come at once on a connection.
-    pub(crate) reply_bytes: usize,
-    /// Whether each connection has one message outstanding at most, answered only after all of it has been received.
-    pub(crate) strictly_alternating: bool,
+    pub(crate) usage: Usage,
     pub(crate) progress: Arc<Progress>,
     pub(crate) orders: Arc<Orders>,
     pub(crate) interrupt: Interrupt,
@@ -91,8 +92,7 @@ pub(crate) fn run(assignment: Assignment, phases: &Receiver<Phase>, answers: Ans
                 Shard::new(assignment, backend, answers).serve(phases)
             }
             BackendName::IoUring => {
-                let (size, silent) = (assignment.reply_bytes, assignment.strictly_alternating);
-                let backend = UringBackend::new(slots, shared, size, silent)
+                let backend = UringBackend::new(slots, shared, assignment.usage)
                     .map_err(|error| failed(MAKE_RING, error))?;
                 Shard::new(assignment, backend, answers).serve(phases)
             }
@@ -133,7 +133,7 @@ impl<B: Backend> Shard<B> {
         while let Ok(phase) = phases.recv() {
             let answer = match phase {
                 Phase::Connect => Answer::Connected(Box::new(connect::run(&mut self)?)),
-                Phase::Exchange(spec) => Answer::Exchanged(Box::new(self.exchange(&spec)?)),
+                Phase::Exchange(spec) => self.work(&spec)?,
                 Phase::Close => Answer::Closed(Box::new(close::run(&mut self)?)),
             };
             self.answer(answer);
@@ -146,8 +146,18 @@ impl<B: Backend> Shard<B> {
         let _ = self.answers.send((self.assignment.shard, Ok(answer)));
     }
 
+    fn work(&mut self, spec: &ExchangeSpec) -> Result<Answer, LoadError> {
+        Ok(match spec.connection {
+            ConnectionUse::Kept => Answer::Exchanged(Box::new(self.exchange(spec)?)),
+            ConnectionUse::PerMessage { slow_first_byte_ns } => {
+                Answer::Requested(Box::new(requests::run(self, spec, slow_first_byte_ns)?))
+            }
+        })
+    }
+
     fn exchange(&mut self, spec: &ExchangeSpec) -> Result<ShardExchange, LoadError> {
-        let replies = Replies::of(&spec.protocol, &self.assignment.messages, spec.verify);
+        let replies = Replies::of(&spec.protocol, &self.assignment.messages, spec.verify)
+            .expect("HTTP on kept connections is refused before a shard is made");
         match spec.pacing {
             PacingSpec::Closed { outstanding } => {
                 exchange::run(self, spec, replies, Closed::new(outstanding))

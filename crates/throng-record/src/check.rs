@@ -25,6 +25,9 @@ pub enum CheckKind {
     Drift,
     /// No connection failed.
     UnexpectedErrors,
+    /// The kernel's counter of retransmitted SYNs and SYN-ACKs, the generator's `TCP_INFO` and the handshakes on the wire agree to the
+    /// unit.
+    HandshakeAccount,
     /// A built-in server's own count of bytes equals the generator's.
     ServerCount,
     /// The server lived to the end of the trial, and left in order when told to.

@@ -20,7 +20,8 @@ pub struct LoadJob {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum LoadEvent {
-    /// All connects have ended; nothing has been sent yet.
+    /// All connects have ended; nothing has been sent yet. Where each message has a connection of its own, told before the first
+    /// connect, of none.
     Connected {
         /// Connections that opened.
         connected: u32,
@@ -32,7 +33,8 @@ pub enum LoadEvent {
         /// Replies so far, warm-up included.
         replies: u64,
     },
-    /// The measured window has ended; draining and closing follow.
+    /// The measured window has ended; draining and closing follow. Where each message has a connection of its own, the last
+    /// request has ended.
     Measured,
     /// The work is done, or was ended early.
     Finished {
@@ -66,6 +68,15 @@ pub struct LoadRecord {
 }
 
 impl LoadRecord {
+    /// Connections that opened, whether they were kept or each served one message.
+    #[must_use]
+    pub fn connected(&self) -> u64 {
+        match &self.connections {
+            Some(connections) => connections.connected,
+            None => self.connect.connected.into(),
+        }
+    }
+
     /// Connections that failed, in whichever phase, by kind.
     #[must_use]
     pub fn errors(&self) -> ErrorCounts {

@@ -59,6 +59,9 @@ pub struct HandshakesRecord {
     pub syn_acks: u64,
     /// SYN-ACKs sent again by the server unasked.
     pub syn_ack_retransmissions: u64,
+    /// SYN-ACKs sent again as the answer to a SYN that was sent again: counted by the kernel unless they are SYN cookies.
+    #[serde(default)]
+    pub syn_acks_repeated: u64,
     /// RSTs sent by the server's side.
     pub resets_by_server: u64,
     /// RSTs sent by the clients' side.

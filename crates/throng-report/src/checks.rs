@@ -56,6 +56,7 @@ pub fn words(kind: CheckKind) -> &'static str {
         CheckKind::UnservedConnections => "unserved connections",
         CheckKind::Drift => "drift",
         CheckKind::UnexpectedErrors => "unexpected errors",
+        CheckKind::HandshakeAccount => "handshake account",
         CheckKind::ServerCount => "server's own count",
         CheckKind::ServerDied => "server died",
     }

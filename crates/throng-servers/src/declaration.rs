@@ -23,6 +23,8 @@ pub(crate) struct Declaration {
     pub(crate) processes: Count,
     /// Whether it can serve a Unix socket. Models whose loops share a TCP port cannot share a path.
     pub(crate) serves_unix: bool,
+    /// Whether several threads may accept at one listener and hand each connection on (`--accept-threads`).
+    pub(crate) takes_accept_threads: bool,
 }
 
 /// Who serves, and whether `--workers` changes it.

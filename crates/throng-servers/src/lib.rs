@@ -9,8 +9,11 @@
 //! cannot flatter two sides. Nothing is printed and nothing parsed here; the binary does both.
 
 mod accept;
+mod deadlines;
 mod declaration;
+mod delay;
 mod drain;
+mod linger;
 mod listener;
 mod model;
 mod models;

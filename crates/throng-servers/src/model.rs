@@ -167,6 +167,19 @@ impl Model {
         self.declaration().serves_unix
     }
 
+    /// Whether `--accept-threads` says how many threads accept and hand each connection on.
+    #[must_use]
+    pub fn takes_accept_threads(self) -> bool {
+        self.declaration().takes_accept_threads
+    }
+
+    /// Whether a connection has a thread or process of its own for as long as it is served, so that a delay occupies that
+    /// and nobody else.
+    #[must_use]
+    pub fn blocks(self) -> bool {
+        matches!(self.family(), Family::Threads | Family::Processes)
+    }
+
     /// Workers it has when that many are asked for (none: its own number), `None` where threads follow connections.
     #[must_use]
     pub fn workers(self, asked: Option<NonZeroU32>) -> Option<NonZeroU32> {

@@ -8,6 +8,7 @@ use throng_sys::socket::ListenError;
 
 use crate::declaration::{Declaration, ServesAtOnce};
 use crate::listener::Listener;
+use crate::serve::Options;
 
 /// What a server tells before it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,7 @@ pub(crate) struct Opening<'a> {
     listen: &'a [Address],
     backlog: u32,
     workers: Option<NonZeroU32>,
+    accept_threads: NonZeroU32,
     serves_at_once: Option<u64>,
     tell: &'a mut dyn FnMut(Announcement<'_>),
 }
@@ -33,8 +35,7 @@ pub(crate) struct Opening<'a> {
 impl<'a> Opening<'a> {
     pub(crate) fn new(
         declaration: &Declaration,
-        listen: &'a [Address],
-        backlog: u32,
+        options: &'a Options,
         workers: Option<NonZeroU32>,
         tell: &'a mut dyn FnMut(Announcement<'_>),
     ) -> Self {
@@ -44,9 +45,10 @@ impl<'a> Opening<'a> {
             ServesAtOnce::Unbounded | ServesAtOnce::WithinFdSetSize => None,
         };
         Self {
-            listen,
-            backlog,
+            listen: &options.listen,
+            backlog: options.backlog,
             workers,
+            accept_threads: options.accept_threads.unwrap_or(NonZeroU32::MIN),
             serves_at_once,
             tell,
         }
@@ -55,6 +57,12 @@ impl<'a> Opening<'a> {
     /// Threads, loops or processes that serve; 1 where connections have their own.
     pub(crate) fn workers(&self) -> usize {
         self.workers.map_or(1, |workers| workers.get() as usize)
+    }
+
+    /// Threads that accept and hand each connection on, in the model that has a choice; 1 unless asked for more.
+    #[expect(dead_code, reason = "read by the model that takes them")]
+    pub(crate) fn accept_threads(&self) -> usize {
+        self.accept_threads.get() as usize
     }
 
     /// For a model whose bound shows only when it runs.

@@ -3,6 +3,8 @@
 use std::io;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::sync::Arc;
+use std::time::Duration;
 
 use throng_sys::address::Address;
 use throng_sys::children::ForkError;
@@ -18,10 +20,10 @@ use crate::models::{
 };
 use crate::note::Note;
 use crate::opening::{Announcement, Opening};
-use crate::workload::{Echo, Session, Workload};
+use crate::workload::{Echo, Http, Inline, Oneshot, Session, Workload};
 
-/// Where and how to listen.
-#[derive(Clone, Debug)]
+/// Where and how to listen, and how long to take for an answer.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The addresses, at least one. Port 0 leaves the choice to the kernel.
     pub listen: Vec<Address>,
@@ -29,6 +31,13 @@ pub struct Options {
     pub backlog: u32,
     /// Threads or processes that serve, for models in which that is a choice; `None` is the model's own number.
     pub workers: Option<NonZeroU32>,
+    /// Threads that accept and hand each connection on, for the model in which that is a choice; `None` is one.
+    pub accept_threads: Option<NonZeroU32>,
+    /// How long each answer waits whose request does not say itself. The echo workload takes none.
+    pub delay: Duration,
+    /// Whether a delay is slept out by the thread that serves, also where that has others to serve. It changes nothing
+    /// in models that give each connection a thread or process.
+    pub delay_inline: bool,
 }
 
 /// What a server did until it was told to stop.
@@ -103,6 +112,25 @@ pub enum ServeError {
         /// What was asked for.
         listeners: usize,
     },
+    /// The model has no threads that do nothing but accept.
+    #[error(
+        "{model} has no accept threads to choose: it is {}; leave `--accept-threads` out, or serve with \
+         thread-per-connection",
+        model.summary()
+    )]
+    AcceptThreads {
+        /// The model.
+        model: Model,
+    },
+    /// The workload answers at once.
+    #[error(
+        "the workload {workload} takes no delay; leave `--delay` and `--delay-inline` out, or choose another workload, for \
+         example `--workload http`"
+    )]
+    Delay {
+        /// The workload.
+        workload: Workload,
+    },
     /// The signals could not be taken over.
     #[error("cannot take SIGTERM and SIGINT over: {0}")]
     Signals(io::Error),
@@ -163,12 +191,15 @@ fn serve_until(
     stop: BorrowedFd<'_>,
     tell: &mut dyn FnMut(Announcement<'_>),
 ) -> Result<Served, ServeError> {
-    check(model, options)?;
+    check(model, workload, options)?;
     let declaration = model.declaration();
     let workers = model.workers(options.workers);
-    let mut opening = Opening::new(declaration, &options.listen, options.backlog, workers, tell);
+    let mut opening = Opening::new(declaration, options, workers, tell);
+    let opening = &mut opening;
     let served = match workload {
-        Workload::Echo => run::<Echo>(model, &mut opening, stop),
+        Workload::Echo => run::<Echo>(model, opening, &(), stop),
+        Workload::Http => run_delayed::<Http>(model, opening, options, stop),
+        Workload::Oneshot => run_delayed::<Oneshot>(model, opening, options, stop),
     };
     served.map_err(|source| match source {
         ModelError::Listen(error) => ServeError::Listen(error),
@@ -176,7 +207,13 @@ fn serve_until(
     })
 }
 
-fn check(model: Model, options: &Options) -> Result<(), ServeError> {
+fn check(model: Model, workload: Workload, options: &Options) -> Result<(), ServeError> {
+    if !workload.takes_delay() && (options.delay_inline || !options.delay.is_zero()) {
+        return Err(ServeError::Delay { workload });
+    }
+    if options.accept_threads.is_some() && !model.takes_accept_threads() {
+        return Err(ServeError::AcceptThreads { model });
+    }
     if let Some(asked) = options.workers
         && !model.takes_workers(asked)
     {
@@ -205,30 +242,46 @@ fn check(model: Model, options: &Options) -> Result<(), ServeError> {
     }
 }
 
+/// With the delay as the workload has it, or slept out inline where that makes a difference.
+fn run_delayed<S: Session<Settings = Duration>>(
+    model: Model,
+    opening: &mut Opening<'_>,
+    options: &Options,
+    stop: BorrowedFd<'_>,
+) -> Result<Served, ModelError> {
+    if options.delay_inline && !model.blocks() {
+        let stop_too = Arc::new(stop.try_clone_to_owned()?);
+        run::<Inline<S>>(model, opening, &(options.delay, stop_too), stop)
+    } else {
+        run::<S>(model, opening, &options.delay, stop)
+    }
+}
+
 fn run<S: Session>(
     model: Model,
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     match model {
-        Model::Iterative => iterative::serve::<S>(opening, stop),
-        Model::ForkPerConnection => fork_per_connection::serve::<S>(opening, stop),
-        Model::Prefork => prefork::serve::<S>(opening, stop),
-        Model::ThreadPerConnection => thread_per_connection::serve::<S>(opening, stop),
-        Model::ThreadPool => thread_pool::serve::<S>(opening, stop),
-        Model::Select => select::serve::<S>(opening, stop),
-        Model::Poll => poll::serve::<S>(opening, stop),
-        Model::EpollLevel => epoll_level::serve::<S>(opening, stop),
-        Model::EpollEdge => epoll_edge::serve::<S>(opening, stop),
-        Model::EpollShared => epoll_shared::serve::<S>(opening, stop),
-        Model::EpollReuseport => epoll_reuseport::serve::<S>(opening, stop),
-        Model::IoUring => io_uring::serve::<S>(opening, stop),
-        Model::Mio => mio::serve::<S>(opening, stop),
-        Model::TokioCurrentThread => tokio_current_thread::serve::<S>(opening, stop),
-        Model::Tokio => tokio::serve::<S>(opening, stop),
-        Model::Smol => smol::serve::<S>(opening, stop),
-        Model::May => may::serve::<S>(opening, stop),
-        Model::Compio => compio::serve::<S>(opening, stop),
+        Model::Iterative => iterative::serve::<S>(opening, settings, stop),
+        Model::ForkPerConnection => fork_per_connection::serve::<S>(opening, settings, stop),
+        Model::Prefork => prefork::serve::<S>(opening, settings, stop),
+        Model::ThreadPerConnection => thread_per_connection::serve::<S>(opening, settings, stop),
+        Model::ThreadPool => thread_pool::serve::<S>(opening, settings, stop),
+        Model::Select => select::serve::<S>(opening, settings, stop),
+        Model::Poll => poll::serve::<S>(opening, settings, stop),
+        Model::EpollLevel => epoll_level::serve::<S>(opening, settings, stop),
+        Model::EpollEdge => epoll_edge::serve::<S>(opening, settings, stop),
+        Model::EpollShared => epoll_shared::serve::<S>(opening, settings, stop),
+        Model::EpollReuseport => epoll_reuseport::serve::<S>(opening, settings, stop),
+        Model::IoUring => io_uring::serve::<S>(opening, settings, stop),
+        Model::Mio => mio::serve::<S>(opening, settings, stop),
+        Model::TokioCurrentThread => tokio_current_thread::serve::<S>(opening, settings, stop),
+        Model::Tokio => tokio::serve::<S>(opening, settings, stop),
+        Model::Smol => smol::serve::<S>(opening, settings, stop),
+        Model::May => may::serve::<S>(opening, settings, stop),
+        Model::Compio => compio::serve::<S>(opening, settings, stop),
     }
 }
 
@@ -251,7 +304,7 @@ mod tests {
         let mut options = Options {
             listen: vec![],
             backlog: 1,
-            workers: None,
+            ..Options::default()
         };
         assert!(matches!(
             refused(Model::Poll, &options),
@@ -271,7 +324,7 @@ mod tests {
         let mut options = Options {
             listen: vec![any; 3],
             backlog: 1,
-            workers: None,
+            ..Options::default()
         };
         let error = refused(Model::Iterative, &options).to_string();
         assert!(
@@ -293,7 +346,7 @@ mod tests {
         let options = Options {
             listen: vec![Address::Unix(path.clone())],
             backlog: 1,
-            workers: None,
+            ..Options::default()
         };
         for model in [Model::Prefork, Model::ForkPerConnection] {
             let error = refused(model, &options).to_string();
@@ -311,7 +364,7 @@ mod tests {
         let options = Options {
             listen: vec![address.clone(), address],
             backlog: 1,
-            workers: None,
+            ..Options::default()
         };
         assert!(matches!(
             refused(Model::Poll, &options),

@@ -1,17 +1,32 @@
-//! What a server answers, apart from how it shares its attention: bytes in, bytes out.
+//! What a server answers, apart from how it shares its attention: bytes in, bytes out, and what is to happen next.
+//!
+//! *Method.* A [`Session`] is one connection's side of a workload. It never waits, reads or sends: after each step it says
+//! what it wants ([`Then`]), and the model does that in its own way. A delay is the plainest example: a model of threads
+//! sleeps, an event loop sets a timer, a runtime suspends a task.
 
 mod echo;
+mod http;
+mod inline;
+mod oneshot;
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 pub(crate) use echo::Echo;
+pub(crate) use http::Http;
+pub(crate) use inline::Inline;
+pub(crate) use oneshot::Oneshot;
 
 /// The wire behaviour of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Workload {
     /// Every byte comes back, in order; the end of input is answered by the end of output.
     Echo,
+    /// HTTP/1.1 requests, each answered after a delay and after counting, where it asks for that.
+    Http,
+    /// What the first read brings is answered with the same 23 bytes; then the server closes.
+    Oneshot,
 }
 
 /// The name of no workload.
@@ -24,14 +39,34 @@ pub struct UnknownWorkload {
 
 impl Workload {
     /// Every workload.
-    pub const ALL: [Self; 1] = [Self::Echo];
+    pub const ALL: [Self; 3] = [Self::Echo, Self::Http, Self::Oneshot];
 
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Echo => "echo",
+            Self::Http => "http",
+            Self::Oneshot => "oneshot",
         }
+    }
+
+    /// What it answers, in a line.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Echo => "every byte comes back",
+            Self::Http => {
+                "HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts"
+            }
+            Self::Oneshot => "one answer to the first bytes, then it closes",
+        }
+    }
+
+    /// Whether its answers may be delayed.
+    #[must_use]
+    pub fn takes_delay(self) -> bool {
+        self != Self::Echo
     }
 }
 
@@ -58,12 +93,75 @@ fn names() -> String {
     Workload::ALL.map(Workload::name).join(", ")
 }
 
-/// One connection's side of a workload. A model feeds it what came and sends what it appends; closing once all of that
-/// is sent, after the end of input, is the model's part.
-pub(crate) trait Session: Default + Send + 'static {
-    /// Bytes came, cut anywhere. What there is to answer is appended to `output`.
-    fn input(&mut self, bytes: &[u8], output: &mut Vec<u8>);
+/// What a session wants once all that it has appended is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a session is told of nothing else before this is done"]
+pub(crate) enum Then {
+    /// More input. After the end of input there is none: close.
+    Read,
+    /// Nothing for so long, then [`Session::resume`]. Until then no input is read (the kernel's buffers hold it back), and
+    /// whatever becomes of the peer does not cut the wait short. Once the server is told to stop it is over at once.
+    Wait(Duration),
+    /// Close at once. For a session that owes its peer nothing more: if the peer has sent what nobody has read, the
+    /// kernel resets the connection, and the answer may be lost with it.
+    Close,
+    /// Close, but first end the output, and read and drop what still comes until the peer ends its own (RFC 9112, 9.6), within
+    /// [`crate::linger`]'s bounds. For a session whose peer may be sending more than it will read. After the end of
+    /// input: close.
+    Linger,
+}
 
-    /// Nothing more will come. What was held back for want of its rest is answered now.
-    fn end_of_input(&mut self, output: &mut Vec<u8>);
+impl Then {
+    /// What it comes to: where the input has ended, more of it and lingering are a close.
+    #[inline]
+    pub(crate) fn settled(self, input_ended: bool) -> Self {
+        match self {
+            Self::Read | Self::Linger if input_ended => Self::Close,
+            _ => self,
+        }
+    }
+}
+
+/// One connection's side of a workload. A model feeds it what came, sends what it appends, and does what it says then.
+pub(crate) trait Session: Send + 'static {
+    /// What all sessions of a server share: the workload's own settings, such as a delay.
+    type Settings: Clone + Send + Sync + 'static;
+
+    /// The session of a connection that has just been accepted.
+    fn begin(settings: &Self::Settings) -> Self;
+
+    /// Bytes came, at least one, cut anywhere. What there is to answer is appended to `output`.
+    fn input(&mut self, bytes: &[u8], output: &mut Vec<u8>) -> Then;
+
+    /// Nothing more will come: said once. What was held back for want of its rest is answered now.
+    fn end_of_input(&mut self, output: &mut Vec<u8>) -> Then;
+
+    /// The wait that it asked for is over, before its time where the server is told to stop.
+    fn resume(&mut self, output: &mut Vec<u8>) -> Then;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_back() {
+        for workload in Workload::ALL {
+            assert_eq!(
+                workload.name().parse::<Workload>().expect("a name"),
+                workload
+            );
+        }
+    }
+
+    #[test]
+    fn after_the_end_of_input_only_a_wait_is_left() {
+        let wait = Then::Wait(Duration::ZERO);
+        let all = [Then::Read, wait, Then::Close, Then::Linger];
+        assert_eq!(
+            all.map(|then| then.settled(true)),
+            [Then::Close, wait, Then::Close, Then::Close]
+        );
+        assert_eq!(all.map(|then| then.settled(false)), all);
+    }
 }

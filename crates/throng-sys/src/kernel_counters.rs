@@ -177,6 +177,33 @@ mod tests {
         assert!(before.get("TcpExt.ListenOverflows").is_some());
     }
 
+    /// Those that explain what an accept queue does: on Linux 6.5 and later all are there, each under this name.
+    #[test]
+    fn the_counters_of_the_accept_queue_are_there() {
+        let counters = KernelCounters::read().unwrap();
+        for name in [
+            "Tcp.AttemptFails",
+            "Tcp.EstabResets",
+            "Tcp.OutRsts",
+            "Tcp.RetransSegs",
+            "TcpExt.DelayedACKs",
+            // What `tcp_abort_on_overflow` leads to: it has no counter of its own name.
+            "TcpExt.EmbryonicRsts",
+            "TcpExt.ListenDrops",
+            "TcpExt.ListenOverflows",
+            "TcpExt.SyncookiesFailed",
+            "TcpExt.SyncookiesRecv",
+            "TcpExt.SyncookiesSent",
+            "TcpExt.TCPAbortOnTimeout",
+            "TcpExt.TCPReqQFullDoCookies",
+            "TcpExt.TCPReqQFullDrop",
+            "TcpExt.TCPSynRetrans",
+            "TcpExt.TCPTimeouts",
+        ] {
+            assert!(counters.get(name).is_some(), "{name}");
+        }
+    }
+
     #[test]
     fn the_counters_of_no_process_are_not_found() {
         assert_eq!(

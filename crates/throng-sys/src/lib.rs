@@ -23,6 +23,7 @@ mod kernel_file;
 pub mod limits;
 pub mod machine;
 pub mod namespace;
+pub mod packet;
 pub mod poll;
 pub mod process;
 pub mod process_tree;

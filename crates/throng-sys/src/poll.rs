@@ -3,6 +3,10 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _};
 
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::clock::{monotonic_ns, timespec};
+
 /// Ready to read, or at end of input.
 pub const READABLE: i16 = libc::POLLIN;
 /// Ready to write.
@@ -83,6 +87,24 @@ impl PollSet {
     }
 }
 
+/// Waits until one descriptor can be read, is at end of input or is broken, at most until `until_ns` of the monotonic
+/// clock and never less; whether it is. A signal does not end the wait.
+///
+/// # Errors
+/// As `ppoll(2)`.
+pub fn wait_readable(fd: impl AsFd, until_ns: u64) -> io::Result<bool> {
+    let mut set = [PollFd::new(&fd, PollFlags::IN)];
+    loop {
+        let left_ns = until_ns.saturating_sub(monotonic_ns());
+        match poll(&mut set, Some(&timespec(left_ns))) {
+            Ok(0) if left_ns > 0 => {}
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
@@ -103,5 +125,16 @@ mod tests {
         assert_eq!((set.ready(0), set.ready(1)), (0, READABLE));
         set.swap_remove(0);
         assert_eq!((set.len(), set.ready(0)), (1, READABLE));
+    }
+
+    #[test]
+    fn waiting_for_one_is_ended_by_it_or_by_the_time_and_not_before() {
+        let (mut near, far) = UnixStream::pair().expect("a pair");
+        let until_ns = monotonic_ns() + 3_000_000;
+        assert!(!wait_readable(&far, until_ns).expect("poll"));
+        assert!(monotonic_ns() >= until_ns);
+        near.write_all(b"x").expect("written");
+        assert!(wait_readable(&far, u64::MAX).expect("poll"));
+        assert!(wait_readable(&far, 0).expect("a time that is over"));
     }
 }

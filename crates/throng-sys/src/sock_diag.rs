@@ -9,25 +9,20 @@
 //! [`SocketDiagnostics`] there and keep it. The free functions open one for each call, in the calling thread's.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{FromRawFd as _, IntoRawFd as _, OwnedFd};
+use std::sync::{Mutex, PoisonError};
 
-use netlink_packet_core::{
-    NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
-};
-use netlink_packet_sock_diag::SockDiagMessage;
-use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP, TCP_LISTEN};
-use netlink_packet_sock_diag::inet::{
-    ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags,
-};
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
 use crate::kernel_file::with_context;
 
+mod look_up;
 mod owner;
 mod unix;
 
+pub use look_up::LookUp;
 pub use owner::owner_of;
 pub(crate) use unix::find_unix_listener_in;
 pub use unix::{UnixListener, find_unix_listener};
@@ -67,7 +62,14 @@ pub fn listeners() -> io::Result<Vec<Listener>> {
 /// A netlink socket to the socket diagnostics of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct SocketDiagnostics {
+    socket: Mutex<Numbered>,
+}
+
+/// The socket, and the number of the last question: an answer that nobody has waited for is not taken for another's.
+#[derive(Debug)]
+struct Numbered {
     socket: Socket,
+    last: u32,
 }
 
 impl From<OwnedFd> for SocketDiagnostics {
@@ -75,14 +77,16 @@ impl From<OwnedFd> for SocketDiagnostics {
     fn from(descriptor: OwnedFd) -> Self {
         // SAFETY: the descriptor is owned, and given up to the socket.
         let socket = unsafe { Socket::from_raw_fd(descriptor.into_raw_fd()) };
-        Self { socket }
+        Self::new(socket)
     }
 }
 
 impl From<SocketDiagnostics> for OwnedFd {
     fn from(diagnostics: SocketDiagnostics) -> Self {
+        let numbered = diagnostics.socket.into_inner();
+        let socket = numbered.unwrap_or_else(PoisonError::into_inner).socket;
         // SAFETY: the socket gives its descriptor up to us.
-        unsafe { OwnedFd::from_raw_fd(diagnostics.socket.into_raw_fd()) }
+        unsafe { OwnedFd::from_raw_fd(socket.into_raw_fd()) }
     }
 }
 
@@ -95,7 +99,14 @@ impl SocketDiagnostics {
         let socket = Socket::new(NETLINK_SOCK_DIAG).map_err(|error| {
             with_context(&error, "cannot ask the kernel about sockets (sock_diag)")
         })?;
-        Ok(Self { socket })
+        Ok(Self::new(socket))
+    }
+
+    fn new(socket: Socket) -> Self {
+        let last = 0;
+        Self {
+            socket: Mutex::new(Numbered { socket, last }),
+        }
     }
 
     /// The listener that a connection to `address` would reach: one bound to it, or to the wildcard address of
@@ -105,18 +116,10 @@ impl SocketDiagnostics {
     /// # Errors
     /// `Unsupported` if the kernel cannot look TCP sockets up (no `tcp_diag`); what netlink answers otherwise.
     pub fn find_listener(&self, address: SocketAddr) -> io::Result<Option<Listener>> {
-        let canonical = SocketAddr::new(address.ip().to_canonical(), address.port());
-        let scope = if let SocketAddr::V6(v6) = address {
-            v6.scope_id()
-        } else {
-            0
-        };
-        match self.ask(request(canonical, scope, [0xff; 8]), NLM_F_REQUEST) {
-            Ok(found) => Ok(found.into_iter().next()),
+        match self.repeat(&mut LookUp::exact(address)) {
             // The kernel has one answer for "no such socket" and "no such look-up"; a dump tells them apart.
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {
-                self.listeners().map(|_| None)
-            }
+            Ok([]) => self.listeners().map(|_| None),
+            Ok(found) => Ok(found.first().copied()),
             Err(error) => Err(with_context(
                 &error,
                 format_args!("cannot look up the listener at {address}"),
@@ -129,11 +132,22 @@ impl SocketDiagnostics {
     /// # Errors
     /// `Unsupported` if the kernel cannot look TCP sockets up (no `tcp_diag`); what netlink answers otherwise.
     pub fn listeners(&self) -> io::Result<Vec<Listener>> {
+        self.listeners_on(0)
+    }
+
+    /// All TCP listeners on `port`, of both families: with `SO_REUSEPORT` there are several at one address. The kernel goes
+    /// through listeners only, and answers with those of the port. Port 0 stands for all.
+    ///
+    /// # Errors
+    /// As [`SocketDiagnostics::listeners`].
+    pub fn listeners_on(&self, port: u16) -> io::Result<Vec<Listener>> {
         let mut all = Vec::new();
-        for any in ["0.0.0.0:0", "[::]:0"] {
-            let any: SocketAddr = any.parse().expect("a constant address");
-            match self.ask(request(any, 0, [0; 8]), NLM_F_REQUEST | NLM_F_DUMP) {
-                Ok(found) => all.extend(found),
+        for any in [
+            IpAddr::from(Ipv4Addr::UNSPECIFIED),
+            Ipv6Addr::UNSPECIFIED.into(),
+        ] {
+            match self.repeat(&mut LookUp::on(SocketAddr::new(any, port))) {
+                Ok(found) => all.extend_from_slice(found),
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {
                     return Err(io::Error::new(
                         io::ErrorKind::Unsupported,
@@ -146,95 +160,15 @@ impl SocketDiagnostics {
         Ok(all)
     }
 
-    /// Sends one request and collects the listeners in its answer.
-    fn ask(&self, request: InetRequest, flags: u16) -> io::Result<Vec<Listener>> {
-        let mut header = NetlinkHeader::default();
-        header.flags = flags;
-        let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request).into());
-        message.finalize();
-        let mut bytes = vec![0; message.buffer_len()];
-        message.serialize(&mut bytes);
-        self.socket
-            .send_to(&bytes, &netlink_sys::SocketAddr::new(0, 0), 0)?;
-
-        let is_dump = flags & NLM_F_DUMP == NLM_F_DUMP;
-        let mut found = Vec::new();
-        loop {
-            let (datagram, _) = self.socket.recv_from_full()?;
-            let is_complete = collect(&datagram, &mut found)?;
-            if is_complete || !is_dump {
-                return Ok(found);
-            }
-        }
+    /// Asks again what `look_up` asks: the listeners at this moment, none if there is none.
+    ///
+    /// # Errors
+    /// What netlink answers.
+    pub fn repeat<'a>(&self, look_up: &'a mut LookUp) -> io::Result<&'a [Listener]> {
+        // Another thread's question must not come between this one and its answer.
+        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        look_up.ask(&mut socket)
     }
-}
-
-fn request(address: SocketAddr, interface_id: u32, cookie: [u8; 8]) -> InetRequest {
-    let (family, blank) = match address.ip() {
-        IpAddr::V4(_) => (AF_INET, SocketId::new_v4()),
-        IpAddr::V6(_) => (AF_INET6, SocketId::new_v6()),
-    };
-    InetRequest {
-        family,
-        protocol: IPPROTO_TCP,
-        extensions: ExtensionFlags::empty(),
-        states: StateFlags::LISTEN,
-        socket_id: SocketId {
-            source_port: address.port(),
-            source_address: address.ip(),
-            interface_id,
-            cookie,
-            ..blank
-        },
-    }
-}
-
-/// Adds the listeners in one datagram of messages to `found`; true if it says that it is the last one.
-fn collect(datagram: &[u8], found: &mut Vec<Listener>) -> io::Result<bool> {
-    let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
-    let mut rest = datagram;
-    while !rest.is_empty() {
-        let message = NetlinkMessage::<SockDiagMessage>::deserialize(rest)
-            .map_err(|error| invalid(format!("unexpected sock_diag answer: {error}")))?;
-        match message.payload {
-            NetlinkPayload::Done(_) => return Ok(true),
-            NetlinkPayload::Error(error) => {
-                return Err(io::Error::from_raw_os_error(error.raw_code().abs()));
-            }
-            NetlinkPayload::Overrun(_) => {
-                return Err(invalid("sock_diag answer cut short".to_owned()));
-            }
-            NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
-                found.extend(listener(&response));
-            }
-            _ => {}
-        }
-        // Messages are aligned to four bytes, the last one need not be.
-        let length = (message.header.length as usize).next_multiple_of(4).max(4);
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    Ok(false)
-}
-
-fn listener(response: &InetResponse) -> Option<Listener> {
-    let header = &response.header;
-    let address = match header.socket_id.source_address {
-        IpAddr::V6(ip) => SocketAddrV6::new(
-            ip,
-            header.socket_id.source_port,
-            0,
-            header.socket_id.interface_id,
-        )
-        .into(),
-        ip => SocketAddr::new(ip, header.socket_id.source_port),
-    };
-    (header.state == TCP_LISTEN).then_some(Listener {
-        address,
-        inode: header.inode,
-        uid: header.uid,
-        accept_queue: header.recv_queue,
-        accept_queue_limit: header.send_queue,
-    })
 }
 
 #[cfg(test)]
@@ -308,6 +242,53 @@ mod tests {
         assert_eq!(found(&client.local_addr().unwrap()), None);
         drop(listener);
         assert_eq!(found(&address), None);
+    }
+
+    #[test]
+    fn a_group_on_one_port_is_listed_alone() {
+        for any in ["127.0.0.1:0", "[::1]:0"] {
+            let any = any.parse().unwrap();
+            let three = std::num::NonZeroUsize::new(3).unwrap();
+            let (_sockets, bound) = crate::shared_port::listen(&any, 64, three).unwrap();
+            let crate::address::Address::Tcp(address) = bound else {
+                panic!("TCP")
+            };
+            let diagnostics = SocketDiagnostics::open().unwrap();
+            let all = diagnostics.listeners_on(address.port()).unwrap();
+            let of_group = all.iter().filter(|listener| listener.address == address);
+            assert_eq!(of_group.count(), 3);
+            assert!(all.iter().all(|one| one.address.port() == address.port()));
+            let _waiting = [(); 20].map(|()| TcpStream::connect(address).unwrap());
+            let mut look_up = LookUp::on(address);
+            let waiting = |listeners: &[Listener]| -> u32 {
+                listeners.iter().map(|listener| listener.accept_queue).sum()
+            };
+            for _ in 0..3 {
+                let found = diagnostics.repeat(&mut look_up).unwrap();
+                assert_eq!((found.len(), waiting(found)), (3, 20));
+            }
+        }
+    }
+
+    #[test]
+    fn a_question_is_repeated_and_answers_are_not_mixed_up_between_threads() {
+        let diagnostics = SocketDiagnostics::open().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+                    let address = listener.local_addr().unwrap();
+                    let mut look_up = LookUp::exact(address);
+                    for _ in 0..500 {
+                        let found = diagnostics.repeat(&mut look_up).unwrap();
+                        assert_eq!(found.len(), 1);
+                        assert_eq!(found[0].address, address);
+                    }
+                    drop(listener);
+                    assert_eq!(diagnostics.repeat(&mut look_up).unwrap(), []);
+                });
+            }
+        });
     }
 
     #[test]

@@ -117,6 +117,20 @@ impl Ring {
         )
     }
 
+    /// Receives once: one completion, with a buffer if bytes came. Nothing is under way after it, so that the socket can be
+    /// closed at once.
+    ///
+    /// # Errors
+    /// As [`Ring::accept`].
+    pub fn receive_once(&mut self, socket: impl AsFd, token: u64) -> io::Result<()> {
+        // No address, and the length 0: the kernel takes a provided buffer and as much as it holds.
+        let operation = opcode::Recv::new(target(&socket), std::ptr::null_mut(), 0)
+            .buf_group(BUFFER_GROUP)
+            .build()
+            .flags(squeue::Flags::BUFFER_SELECT);
+        self.push(operation, Kind::Receive, token)
+    }
+
     /// Sends a range of the shared bytes, whole. A `silent` one has a completion only where it fails; do not have two
     /// under way on one socket, since the second may overtake the rest of a first that did not fit at once.
     ///
@@ -210,6 +224,14 @@ impl Ring {
             }
             ignore_interrupts(self.ring.submit())?;
         }
+    }
+
+    /// Submits what was asked for, and does not wait.
+    ///
+    /// # Errors
+    /// As `io_uring_enter(2)`.
+    pub fn submit(&mut self) -> io::Result<()> {
+        ignore_interrupts(self.ring.submit())
     }
 
     /// Submits what was asked for, and waits until at least `want` completions are there, at most `timeout_ns` (forever

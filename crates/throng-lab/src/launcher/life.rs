@@ -67,13 +67,16 @@ impl Asked {
             self.untold += 1;
             return;
         };
-        self.connections += u64::from(record.connect.connected);
-        self.unserved += u64::from(
-            record
-                .connect
-                .connected
-                .saturating_sub(record.exchange.connections_served),
-        );
+        self.connections += record.connected();
+        self.unserved += match &record.connections {
+            Some(connections) => connections.connected.saturating_sub(connections.answered),
+            None => u64::from(
+                record
+                    .connect
+                    .connected
+                    .saturating_sub(record.exchange.connections_served),
+            ),
+        };
         self.bytes += record.exchange.received_bytes;
         self.errors += record.errors().total();
     }

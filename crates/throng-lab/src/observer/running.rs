@@ -37,7 +37,7 @@ pub(crate) fn find_running(address: &Address) -> Option<Observed> {
 
 /// Whether it is an address of this host: only such a one can be bound. Without this a wildcard listener of ours would be
 /// taken for the server at any address of the world.
-fn is_local(ip: IpAddr) -> bool {
+pub(super) fn is_local(ip: IpAddr) -> bool {
     UdpSocket::bind((ip, 0)).is_ok()
 }
 

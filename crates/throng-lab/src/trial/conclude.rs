@@ -40,10 +40,10 @@ pub(super) fn conclude(
         blame_server(&mut trial.outcome, ending);
         return false;
     };
-    let is_unreachable = record.connect.connected == 0 && trial.outcome == Outcome::Completed;
+    let is_unreachable = record.connected() == 0 && trial.outcome == Outcome::Completed;
     if trial.outcome == Outcome::Completed {
         let pacing = &trial.job.exchange.pacing;
-        trial.checks = checks::all(&Evidence {
+        let checks = checks::all(&Evidence {
             pacing,
             target: target.kind,
             load: &record,
@@ -52,7 +52,11 @@ pub(super) fn conclude(
             serves_at_once: trial.job.exchange.serves_at_once,
             stolen: seen.stolen,
             server,
+            handshakes: trial.handshakes.as_ref(),
+            counters: &trial.kernel_counters,
+            network: trial.network,
         });
+        trial.checks = checks;
         quote_server(&mut trial.checks, ending);
         trial.verdict = Verdict::of(&trial.checks);
         trial.limit = limit(pacing, record.exchange.replies_per_second, busy);
@@ -67,6 +71,7 @@ pub(super) fn conclude(
     trial.connect = Some(record.connect);
     trial.exchange = Some(record.exchange);
     trial.close = Some(record.close);
+    trial.connections = record.connections;
     is_unreachable && target.kind == TargetKind::Running
 }
 
@@ -112,10 +117,14 @@ fn cores_used(side: &SideRecord) -> Option<f64> {
 }
 
 fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
-    let cause = checks::errors::in_words(&record.connect.errors);
+    let cause = checks::errors::in_words(&record.errors());
+    let connections = match &record.connections {
+        Some(connections) => connections.begun,
+        None => job.fleet.connections.into(),
+    };
     format!(
-        "none of {} connections to {} could be opened: {cause}",
-        job.fleet.connections, job.fleet.address
+        "none of {connections} connections to {} could be opened: {cause}",
+        job.fleet.address
     )
 }
 

@@ -39,7 +39,7 @@ impl Servers {
     ) -> LifeEnd {
         let record = trial.record.as_ref();
         life.add(record);
-        let is_reachable = record.is_some_and(|record| record.connect.connected > 0);
+        let is_reachable = record.is_some_and(|record| record.connected() > 0);
         let is_fit = trial.outcome == Outcome::Completed && is_reachable;
         if is_to_live_on && is_fit && !life.server.has_died() {
             self.living = Some(life);

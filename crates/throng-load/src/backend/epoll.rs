@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use throng_sys::address::Address;
@@ -41,6 +41,17 @@ struct Slot {
     )]
     unsent: Option<Box<VecDeque<Range<usize>>>>,
     connecting: bool,
+    /// Which of the slot's connections it is. An event is at most one batch old, so that a few numbers suffice.
+    generation: u16,
+}
+
+/// What the kernel hands back with each event: slot and generation.
+fn token(slot: u32, generation: u16) -> u64 {
+    u64::from(generation) << 32 | u64::from(slot)
+}
+
+fn slot_of(event: epoll::Event) -> u32 {
+    event.token as u32
 }
 
 impl EpollBackend {
@@ -56,17 +67,22 @@ impl EpollBackend {
         })
     }
 
+    #[inline]
     fn next_ready(&mut self) -> Option<epoll::Event> {
-        if self.reading.is_none() {
-            self.reading = self.epoll.event(self.position);
+        while self.reading.is_none() {
+            let event = self.epoll.event(self.position)?;
             self.position += 1;
+            let slot = slot_of(event);
+            if event.token == token(slot, self.slots[slot as usize].generation) {
+                self.reading = Some(event);
+            }
         }
         self.reading
     }
 
     /// The end of a connect that was under way.
     fn finish_connect(&mut self, event: epoll::Event) -> Option<What> {
-        let slot = &mut self.slots[event.token as usize];
+        let slot = &mut self.slots[slot_of(event) as usize];
         if !event
             .ready
             .intersects(Interest::OUT | Interest::ERR | Interest::HUP)
@@ -111,7 +127,7 @@ impl EpollBackend {
 
     /// One read; `None` where nothing is left and the next event is to be looked at.
     fn read(&mut self, event: epoll::Event) -> Option<What> {
-        let Some(socket) = &self.slots[event.token as usize].socket else {
+        let Some(socket) = &self.slots[slot_of(event) as usize].socket else {
             self.reading = None;
             return None;
         };
@@ -158,15 +174,17 @@ impl super::Backend for EpollBackend {
         let (began, Some(socket)) = begin(address, source, nodelay)? else {
             return Ok(Began::QueueFull);
         };
+        let generation = self.slots[slot as usize].generation;
         self.epoll.add(
             &socket,
-            u64::from(slot),
+            token(slot, generation),
             Interest::IN | Interest::OUT | Interest::RDHUP | Interest::ET,
         )?;
         self.slots[slot as usize] = Slot {
             socket: Some(socket),
             unsent: None,
             connecting: began == Began::UnderWay,
+            generation,
         };
         Ok(began)
     }
@@ -210,7 +228,7 @@ impl super::Backend for EpollBackend {
     fn next_event(&mut self) -> Option<Event> {
         loop {
             let event = self.next_ready()?;
-            let slot = event.token as usize;
+            let slot = slot_of(event) as usize;
             let what = if self.slots[slot].connecting {
                 self.finish_connect(event)
             } else if event.ready.contains(Interest::OUT)
@@ -229,7 +247,7 @@ impl super::Backend for EpollBackend {
             };
             if let Some(what) = what {
                 return Some(Event {
-                    slot: event.token as u32,
+                    slot: slot_of(event),
                     what,
                 });
             }
@@ -248,12 +266,18 @@ impl super::Backend for EpollBackend {
         }
     }
 
+    fn socket(&self, slot: u32) -> Option<BorrowedFd<'_>> {
+        let socket = self.slots[slot as usize].socket.as_ref()?;
+        Some(socket.as_fd())
+    }
+
     fn close(&mut self, slot: u32) {
-        self.slots[slot as usize] = Slot::default();
-        if self
-            .reading
-            .is_some_and(|event| event.token == u64::from(slot))
-        {
+        let generation = self.slots[slot as usize].generation.wrapping_add(1);
+        self.slots[slot as usize] = Slot {
+            generation,
+            ..Slot::default()
+        };
+        if self.reading.is_some_and(|event| slot_of(event) == slot) {
             self.reading = None;
         }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use throng_sys::address::Address;
@@ -32,20 +32,51 @@ const ALARM_FROM_NS: u64 = 1_000_000;
 pub(crate) struct UringBackend {
     ring: Ring,
     slots: Vec<Slot>,
-    /// Whether at most one send per connection can be under way by the way messages are paced, so that its completion
-    /// need not be seen.
-    silent_sends: bool,
+    usage: Usage,
     received: Option<(BufferId, usize)>,
+    /// The slot whose receive has ended, to be received on again unless it is closed before the next event is asked for.
+    receive_next: Option<u32>,
     /// When the armed alarm ends a wait; the end of time where none is known to be armed. A later one that is still armed is
     /// forgotten, and ends some wait early.
     alarm_at_ns: u64,
 }
 
+/// How connections are used, as far as it decides what is asked of the ring.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage {
+    /// Bytes that usually come at once on a connection.
+    pub(crate) reply_bytes: usize,
+    /// A connection's next send follows the whole reply to its last: its completion need not be seen.
+    pub(crate) silent_sends: bool,
+    /// Connections are short and timed one by one. A send is submitted at once, not with whatever else the turn brings, and
+    /// receives end with each piece: a multishot one would hold the socket open, and the peer without our end, until it is cancelled.
+    pub(crate) is_short: bool,
+}
+
 #[derive(Default)]
 struct Slot {
     socket: Option<OwnedFd>,
+    under_way: UnderWay,
+    /// Which of the slot's connections it is: a completion at most a few turns old is told apart by it.
+    generation: u16,
     /// Sends that must wait for the one under way; where sends are not silent.
     queue: Option<Box<SendQueue>>,
+}
+
+/// What a closed socket must be freed of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum UnderWay {
+    #[default]
+    Nothing,
+    Connect,
+    Receive,
+}
+
+impl Slot {
+    /// What the kernel hands back with each completion: slot and generation.
+    fn token(&self, slot: u32) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(slot)
+    }
 }
 
 #[derive(Default)]
@@ -55,15 +86,9 @@ struct SendQueue {
 }
 
 impl UringBackend {
-    /// `reply_bytes` is what usually comes at once on a connection; `silent_sends` promises that a connection's next send
-    /// follows the whole reply to its last.
-    pub(crate) fn new(
-        slots: usize,
-        shared: Arc<[u8]>,
-        reply_bytes: usize,
-        silent_sends: bool,
-    ) -> io::Result<Self> {
-        let buffer_bytes = reply_bytes
+    pub(crate) fn new(slots: usize, shared: Arc<[u8]>, usage: Usage) -> io::Result<Self> {
+        let buffer_bytes = usage
+            .reply_bytes
             .min(BUFFER_BYTES_MAX)
             .next_power_of_two()
             .clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX);
@@ -76,62 +101,71 @@ impl UringBackend {
         Ok(Self {
             ring: Ring::new(options, shared)?,
             slots: (0..slots).map(|_| Slot::default()).collect(),
-            silent_sends,
+            usage,
             received: None,
+            receive_next: None,
             alarm_at_ns: u64::MAX,
         })
     }
 
+    fn receive(&mut self, slot: u32) -> io::Result<()> {
+        let place = &mut self.slots[slot as usize];
+        let token = place.token(slot);
+        let Some(socket) = &place.socket else {
+            return Ok(());
+        };
+        place.under_way = UnderWay::Receive;
+        if self.usage.is_short {
+            self.ring.receive_once(socket, token)
+        } else {
+            self.ring.receive(socket, token)
+        }
+    }
+
     fn on_connect_end(&mut self, slot: u32) -> Option<What> {
-        let socket = self.slots[slot as usize].socket.as_ref()?;
-        Some(
-            match socket::connect_result(socket)
-                .and_then(|()| self.ring.receive(socket, u64::from(slot)))
-            {
-                Ok(()) => What::Connected,
-                Err(error) => What::Failed(error),
-            },
-        )
+        let place = &mut self.slots[slot as usize];
+        place.under_way = UnderWay::Nothing;
+        let ended = socket::connect_result(place.socket.as_ref()?);
+        Some(match ended.and_then(|()| self.receive(slot)) {
+            Ok(()) => What::Connected,
+            Err(error) => What::Failed(error),
+        })
     }
 
     #[inline]
     fn on_receive(&mut self, slot: u32, completion: Completion) -> Option<What> {
-        let Some(socket) = &self.slots[slot as usize].socket else {
-            self.received = completion.buffer.map(|buffer| (buffer, 0));
-            return None;
-        };
+        if !completion.more {
+            self.slots[slot as usize].under_way = UnderWay::Nothing;
+        }
         match completion.bytes() {
             Ok(0) => Some(What::EndOfInput),
             Ok(length) => {
                 self.received = completion.buffer.map(|buffer| (buffer, length));
-                if !completion.more
-                    && let Err(error) = self.ring.receive(socket, u64::from(slot))
-                {
-                    return Some(What::Failed(error));
+                if !completion.more {
+                    self.receive_next = Some(slot);
                 }
                 Some(What::Received(length))
             }
             // No buffer was free: those of this batch come back before the next wait.
-            Err(error) if is_out_of_buffers(&error) => self
-                .ring
-                .receive(socket, u64::from(slot))
-                .err()
-                .map(What::Failed),
+            Err(_) if completion.is_out_of_buffers() => {
+                self.receive_next = Some(slot);
+                None
+            }
             Err(error) => Some(What::Failed(error)),
         }
     }
 
     fn on_sent(&mut self, slot: u32, completion: &Completion) -> Option<What> {
         if let Err(error) = completion.bytes() {
-            return self.slots[slot as usize]
-                .socket
-                .is_some()
-                .then_some(What::Failed(error));
+            return Some(What::Failed(error));
         }
+        let place = &mut self.slots[slot as usize];
+        let token = place.token(slot);
         let Slot {
             socket: Some(socket),
             queue: Some(queue),
-        } = &mut self.slots[slot as usize]
+            ..
+        } = place
         else {
             return None;
         };
@@ -139,9 +173,16 @@ impl UringBackend {
         let message = queue.waiting.pop_front()?;
         queue.under_way = true;
         self.ring
-            .send_shared(socket, message, u64::from(slot), false)
+            .send_shared(socket, message, token, false)
             .err()
             .map(What::Failed)
+    }
+
+    /// Whether it tells of a connection that has been closed.
+    #[inline]
+    fn is_stale(&self, completion: &Completion) -> bool {
+        let slot = completion.token as u32;
+        completion.token != self.slots[slot as usize].token(slot)
     }
 
     fn recycle_received(&mut self) {
@@ -149,11 +190,6 @@ impl UringBackend {
             self.ring.recycle(buffer);
         }
     }
-}
-
-/// ENOBUFS has no `io::ErrorKind`.
-fn is_out_of_buffers(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(105)
 }
 
 impl super::Backend for UringBackend {
@@ -169,24 +205,30 @@ impl super::Backend for UringBackend {
         let (began, Some(socket)) = begin(address, source, nodelay)? else {
             return Ok(Began::QueueFull);
         };
-        match began {
-            Began::Connected => self.ring.receive(&socket, u64::from(slot))?,
-            _ => self.ring.poll(&socket, WRITABLE, u64::from(slot))?,
+        let place = &mut self.slots[slot as usize];
+        let token = place.token(slot);
+        if !self.usage.silent_sends {
+            place.queue.get_or_insert_default();
         }
-        let queue = (!self.silent_sends).then(Box::default);
-        self.slots[slot as usize] = Slot {
-            socket: Some(socket),
-            queue,
-        };
+        let socket = place.socket.insert(socket);
+        if began == Began::Connected {
+            self.receive(slot)?;
+        } else {
+            place.under_way = UnderWay::Connect;
+            self.ring.poll(socket, WRITABLE, token)?;
+        }
         Ok(began)
     }
 
     #[inline]
     fn send(&mut self, slot: u32, message: Range<usize>) -> io::Result<()> {
+        let place = &mut self.slots[slot as usize];
+        let token = place.token(slot);
         let Slot {
             socket: Some(socket),
             queue,
-        } = &mut self.slots[slot as usize]
+            ..
+        } = place
         else {
             return Err(io::ErrorKind::NotConnected.into());
         };
@@ -198,7 +240,11 @@ impl super::Backend for UringBackend {
             queue.under_way = true;
         }
         self.ring
-            .send_shared(socket, message, u64::from(slot), self.silent_sends)
+            .send_shared(socket, message, token, self.usage.silent_sends)?;
+        if self.usage.is_short {
+            self.ring.submit()?;
+        }
+        Ok(())
     }
 
     #[inline]
@@ -221,9 +267,19 @@ impl super::Backend for UringBackend {
     fn next_event(&mut self) -> Option<Event> {
         loop {
             self.recycle_received();
+            if let Some(slot) = self.receive_next.take()
+                && let Err(error) = self.receive(slot)
+            {
+                let what = What::Failed(error);
+                return Some(Event { slot, what });
+            }
             let completion = self.ring.next_completion()?;
             let slot = completion.token as u32;
             let what = match completion.kind {
+                Kind::Receive | Kind::SendShared | Kind::Poll if self.is_stale(&completion) => {
+                    self.received = completion.buffer.map(|buffer| (buffer, 0));
+                    None
+                }
                 Kind::Receive => self.on_receive(slot, completion),
                 Kind::SendShared => self.on_sent(slot, &completion),
                 Kind::Poll => self.on_connect_end(slot),
@@ -255,12 +311,36 @@ impl super::Backend for UringBackend {
         }
     }
 
+    fn socket(&self, slot: u32) -> Option<BorrowedFd<'_>> {
+        let socket = self.slots[slot as usize].socket.as_ref()?;
+        Some(socket.as_fd())
+    }
+
     fn close(&mut self, slot: u32) {
-        if self.slots[slot as usize].socket.take().is_some() {
-            // The receive under way holds the socket open until it is cancelled. A ring that cannot take the request
-            // is broken, and then the next wait says so.
-            let _ = self.ring.cancel(Kind::Receive, u64::from(slot));
-            self.slots[slot as usize] = Slot::default();
+        let place = &mut self.slots[slot as usize];
+        if place.socket.take().is_none() {
+            return;
+        }
+        let token = place.token(slot);
+        place.generation = place.generation.wrapping_add(1);
+        let under_way = std::mem::take(&mut place.under_way);
+        let sending = place.queue.as_mut().is_some_and(|queue| {
+            queue.waiting.clear();
+            std::mem::take(&mut queue.under_way)
+        });
+        self.receive_next = self.receive_next.filter(|&next| next != slot);
+        // What is under way holds the socket open until it is cancelled. A ring that cannot take the request is broken, and
+        // then the next wait says so.
+        let receiving = match under_way {
+            UnderWay::Nothing => None,
+            UnderWay::Connect => Some(Kind::Poll),
+            UnderWay::Receive => Some(Kind::Receive),
+        };
+        for kind in receiving
+            .into_iter()
+            .chain(sending.then_some(Kind::SendShared))
+        {
+            let _ = self.ring.cancel(kind, token);
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use throng_record::phase::OutstandingSampled;
 use throng_record::{
-    ClosePhase, ConnectPhase, ExchangePhase, ExchangeSpec, Histogram, Pacing, SteadyWindow, Stop,
-    histogram,
+    ClosePhase, ConnectPhase, ConnectionUse, ExchangePhase, ExchangeSpec, Histogram, Pacing,
+    SteadyWindow, Stop, histogram,
 };
 
 use crate::shard::{ShardConnect, ShardExchange, Window};
 
 type Live = hdrhistogram::Histogram<u64>;
 
-fn merged<'a>(parts: impl Iterator<Item = &'a Live>) -> Live {
+pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Live>) -> Live {
     let mut whole = histogram::empty();
     for part in parts {
         whole
@@ -97,6 +97,8 @@ pub(super) fn exchanges(
         phase.due_unsent = sum(|shard| shard.backlog.unsent);
     }
     match spec.pacing {
+        // A client between two connections has nothing outstanding, nor has one whose request fails: the law says nothing exact.
+        Pacing::Closed { .. } if spec.connection != ConnectionUse::Kept => {}
         Pacing::Closed { outstanding } => {
             phase.steady = Some(steady(&shards, connections, outstanding));
         }

@@ -105,8 +105,8 @@ pub(super) fn run<B: Backend, P: Pacing>(
     let stages = Stages::new(
         spec.warmup,
         spec.stop,
-        assignment.shard,
-        assignment.spec.shards,
+        (assignment.shard, assignment.spec.shards),
+        assignment.connections,
         started_at_ns,
     );
     let outstanding = spec.pacing.outstanding();

@@ -30,14 +30,21 @@ pub(super) fn part(whole: u64, shard: u32, shards: u32) -> u64 {
 }
 
 impl Stages {
-    pub(super) fn new(warmup: Amount, stop: Stop, shard: u32, shards: u32, now_ns: u64) -> Self {
+    /// `connections` are those of this shard, each of which is a client where messages have connections of their own.
+    pub(super) fn new(
+        warmup: Amount,
+        stop: Stop,
+        (shard, shards): (u32, u32),
+        connections: u32,
+        now_ns: u64,
+    ) -> Self {
         let (warmup_left, warmup_until_ns) = match warmup {
             Amount::Messages(messages) => (part(messages, shard, shards), now_ns),
             Amount::DurationNs(duration_ns) => (u64::MAX, now_ns.saturating_add(duration_ns)),
         };
         let (measured_left, measured_for_ns) = match stop {
             Stop::Messages(messages) => (part(messages, shard, shards), u64::MAX),
-            Stop::MessagesEach(_) => unreachable!("only where each message has its own connection"),
+            Stop::MessagesEach(each) => (each.saturating_mul(connections.into()), u64::MAX),
             Stop::DurationNs(duration_ns) => (u64::MAX, duration_ns),
             Stop::Confidence {
                 max_duration_ns, ..
@@ -157,7 +164,7 @@ mod tests {
 
     #[test]
     fn exactly_the_asked_numbers_are_sent() {
-        let mut stages = Stages::new(Amount::Messages(7), Stop::Messages(13), 0, 1, 100);
+        let mut stages = Stages::new(Amount::Messages(7), Stop::Messages(13), (0, 1), 1, 100);
         let taken: Vec<bool> = std::iter::from_fn(|| stages.take(200)).collect();
         assert_eq!(taken.iter().filter(|&&warmup| warmup).count(), 7);
         assert_eq!(taken.len(), 20);
@@ -165,8 +172,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_for_each_client_is_that_of_all_clients_of_the_shard() {
+        let mut stages = Stages::new(Amount::Messages(0), Stop::MessagesEach(7), (1, 2), 3, 100);
+        let taken = std::iter::from_fn(|| stages.take(200)).count();
+        assert_eq!(taken, 21);
+    }
+
+    #[test]
     fn the_clock_moves_through_the_stages() {
-        let mut stages = Stages::new(Amount::DurationNs(50), Stop::DurationNs(100), 0, 1, 1000);
+        let mut stages = Stages::new(
+            Amount::DurationNs(50),
+            Stop::DurationNs(100),
+            (0, 1),
+            1,
+            1000,
+        );
         assert_eq!(stages.next_change_ns(1000), Some(1050));
         stages.advance(1049, true);
         assert_eq!(stages.take(1049), Some(true));
@@ -181,7 +201,15 @@ mod tests {
 
     #[test]
     fn a_warmup_waits_for_every_connections_first_reply_but_not_forever() {
-        let asked = || Stages::new(Amount::DurationNs(50), Stop::DurationNs(100), 0, 1, 1000);
+        let asked = || {
+            Stages::new(
+                Amount::DurationNs(50),
+                Stop::DurationNs(100),
+                (0, 1),
+                1,
+                1000,
+            )
+        };
         let mut stages = asked();
         stages.advance(1050, false);
         assert_eq!(stages.now(), ShardStage::Warmup);
@@ -197,7 +225,7 @@ mod tests {
     #[test]
     fn without_a_warmup_the_first_message_is_measured() {
         for warmup in [Amount::Messages(0), Amount::DurationNs(0)] {
-            let mut stages = Stages::new(warmup, Stop::Messages(1), 0, 1, 5);
+            let mut stages = Stages::new(warmup, Stop::Messages(1), (0, 1), 1, 5);
             assert_eq!(stages.take(5), Some(false));
             assert_eq!(stages.take(5), None);
         }

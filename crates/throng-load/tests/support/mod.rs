@@ -14,7 +14,15 @@ pub(crate) const BACKENDS: [Backend; 2] = [Backend::Epoll, Backend::IoUring];
 
 /// A listener whose every connection is handled by `handle` on a thread of its own; gives the address to connect to.
 pub(crate) fn serve(handle: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    serve_at("127.0.0.1:0", handle)
+}
+
+/// The same, where it is to listen.
+pub(crate) fn serve_at(
+    address: &str,
+    handle: impl Fn(TcpStream) + Send + Sync + Clone + 'static,
+) -> String {
+    let listener = TcpListener::bind(address).expect("a port");
     let address = format!("tcp://{}", listener.local_addr().expect("bound"));
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {

@@ -68,6 +68,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most.
@@ -77,6 +78,7 @@ const POLL: Duration = Duration::from_millis(5);
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
@@ -93,7 +95,9 @@ pub(crate) fn serve<S: Session>(
             let (started, pause) = (started.clone(), Arc::clone(&pause));
             let worker = thread::Builder::new()
                 .name("compio".to_owned())
-                .spawn_scoped(scope, move || work::<S>(doors, theirs, started, pause))?;
+                .spawn_scoped(scope, move || {
+                    work::<S>(settings, doors, theirs, started, pause)
+                })?;
             workers.push(worker);
         }
         drop(started);
@@ -139,6 +143,7 @@ impl Door {
 
 /// What a worker thread does until it is hung up on; the connections and bytes that it has served.
 fn work<S: Session>(
+    settings: &S::Settings,
     doors: Vec<Door>,
     hang_up: HangUp,
     started: Sender<io::Result<()>>,
@@ -158,7 +163,7 @@ fn work<S: Session>(
         state: RefCell::default(),
         pause,
     });
-    runtime.block_on(serve_until::<S>(doors, hang_up, started, &shared))?;
+    runtime.block_on(serve_until::<S>(settings, doors, hang_up, started, &shared))?;
     // Drops the tasks that are left: each adds what it has sent.
     drop(runtime);
     let state = shared.state.borrow();
@@ -166,6 +171,7 @@ fn work<S: Session>(
 }
 
 async fn serve_until<S: Session>(
+    settings: &S::Settings,
     doors: Vec<Door>,
     hang_up: HangUp,
     started: Sender<io::Result<()>>,
@@ -177,11 +183,11 @@ async fn serve_until<S: Session>(
         acceptors.push(match door {
             Door::Tcp(door) => {
                 let listener = TcpListener::from_std(door)?;
-                spawn(accept_tcp::<S>(listener, shared))
+                spawn(accept_tcp::<S>(settings.clone(), listener, shared))
             }
             Door::Unix(door) => {
                 let listener = UnixListener::from_std(door)?;
-                spawn(accept_unix::<S>(listener, shared))
+                spawn(accept_unix::<S>(settings.clone(), listener, shared))
             }
         });
     }
@@ -210,7 +216,7 @@ async fn serve_until<S: Session>(
     Ok(())
 }
 
-async fn accept_tcp<S: Session>(listener: TcpListener, shared: Rc<Shared>) {
+async fn accept_tcp<S: Session>(settings: S::Settings, listener: TcpListener, shared: Rc<Shared>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -218,7 +224,8 @@ async fn accept_tcp<S: Session>(listener: TcpListener, shared: Rc<Shared>) {
                 let _ = stream.set_nodelay(true);
                 let stream = Rc::new(stream);
                 let entry = Entry::new(stream.clone(), &shared);
-                spawn(async move { serve_connection::<S, _>(&*stream, entry).await }).detach();
+                let session = S::begin(&settings);
+                spawn(async move { serve_connection(session, &*stream, entry).await }).detach();
             }
             Err(error) if is_closed(&error) => return,
             Err(error) => shared.failed(error).await,
@@ -226,13 +233,18 @@ async fn accept_tcp<S: Session>(listener: TcpListener, shared: Rc<Shared>) {
     }
 }
 
-async fn accept_unix<S: Session>(listener: UnixListener, shared: Rc<Shared>) {
+async fn accept_unix<S: Session>(
+    settings: S::Settings,
+    listener: UnixListener,
+    shared: Rc<Shared>,
+) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let stream = Rc::new(stream);
                 let entry = Entry::new(stream.clone(), &shared);
-                spawn(async move { serve_connection::<S, _>(&*stream, entry).await }).detach();
+                let session = S::begin(&settings);
+                spawn(async move { serve_connection(session, &*stream, entry).await }).detach();
             }
             Err(error) if is_closed(&error) => return,
             Err(error) => shared.failed(error).await,
@@ -247,10 +259,10 @@ fn is_closed(error: &io::Error) -> bool {
 
 /// A connection's task. An error is a reset: there is nobody left to tell.
 async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite>(
+    mut session: S,
     mut stream: Stream,
     mut entry: Entry,
 ) {
-    let mut session = S::default();
     let mut input = Vec::with_capacity(INPUT_BYTES);
     let mut output = Vec::new();
     loop {
@@ -261,9 +273,9 @@ async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite>(
         let Ok(received) = received else { return };
         output.clear();
         if received == 0 {
-            session.end_of_input(&mut output);
+            let _ = session.end_of_input(&mut output);
         } else {
-            session.input(&input, &mut output);
+            let _ = session.input(&input, &mut output);
         }
         // As `write_all`, but counting: the drop of a task may end it half-way.
         let mut sent = 0;

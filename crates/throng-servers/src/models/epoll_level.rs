@@ -46,6 +46,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     threads: Count::ONE,
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
@@ -79,7 +80,8 @@ enum Next {
     Close,
 }
 
-struct Server<'a, S> {
+struct Server<'a, S: Session> {
+    settings: S::Settings,
     epoll: Epoll,
     stop: BorrowedFd<'a>,
     listeners: Vec<Listener>,
@@ -95,10 +97,11 @@ struct Server<'a, S> {
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
-    let mut server = Server::<S>::new(listeners, stop)?;
+    let mut server = Server::<S>::new(settings, listeners, stop)?;
     opening.ready(&server.listeners);
     while !server.is_done() {
         let timeout_ns = server.timeout_ns();
@@ -123,13 +126,18 @@ pub(crate) fn serve<S: Session>(
 }
 
 impl<'a, S: Session> Server<'a, S> {
-    fn new(listeners: Vec<Listener>, stop: BorrowedFd<'a>) -> io::Result<Self> {
+    fn new(
+        settings: &S::Settings,
+        listeners: Vec<Listener>,
+        stop: BorrowedFd<'a>,
+    ) -> io::Result<Self> {
         let epoll = Epoll::new(BATCH)?;
         epoll.add(stop, STOP, Interest::IN)?;
         for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
             epoll.add(listener, token, Interest::IN)?;
         }
         Ok(Self {
+            settings: settings.clone(),
             epoll,
             stop,
             listeners,
@@ -215,7 +223,7 @@ impl<'a, S: Session> Server<'a, S> {
             Ok(()) => {
                 slot.insert(Connection {
                     socket,
-                    session: S::default(),
+                    session: S::begin(&self.settings),
                     unsent: Vec::new(),
                     input_ended: false,
                 });
@@ -272,9 +280,9 @@ impl<S: Session> Connection<S> {
         output.clear();
         if received == 0 {
             self.input_ended = true;
-            self.session.end_of_input(output);
+            let _ = self.session.end_of_input(output);
         } else {
-            self.session.input(&input[..received], output);
+            let _ = self.session.input(&input[..received], output);
         }
         if !output.is_empty() {
             let sent = sent(socket::send(&self.socket, output))?;

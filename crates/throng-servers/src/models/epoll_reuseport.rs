@@ -58,6 +58,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: false,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections of a loop share.
@@ -92,6 +93,7 @@ enum Next {
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners_of_each_worker()?;
@@ -103,7 +105,7 @@ pub(crate) fn serve<S: Session>(
     let waiting_max = opening.waiting_max();
     let loops = listeners
         .into_iter()
-        .map(|own| Loop::<S>::new(own, waiting_max, &loops_end))
+        .map(|own| Loop::<S>::new(settings, own, waiting_max, &loops_end))
         .collect::<io::Result<Vec<_>>>()?;
     // The scope ends when the last loop has: none outlives this call.
     let served = thread::scope(|scope| {
@@ -164,7 +166,8 @@ fn join(loops: Vec<Handle<'_>>) -> io::Result<Served> {
 }
 
 /// What each of the other threads does.
-struct Loop<'a, S> {
+struct Loop<'a, S: Session> {
+    settings: S::Settings,
     epoll: Epoll,
     stop: BorrowedFd<'a>,
     listeners: Vec<Listener>,
@@ -180,13 +183,19 @@ struct Loop<'a, S> {
 }
 
 impl<'a, S: Session> Loop<'a, S> {
-    fn new(listeners: Vec<Listener>, waiting_max: usize, stop: &'a UnixStream) -> io::Result<Self> {
+    fn new(
+        settings: &S::Settings,
+        listeners: Vec<Listener>,
+        waiting_max: usize,
+        stop: &'a UnixStream,
+    ) -> io::Result<Self> {
         let epoll = Epoll::new(BATCH)?;
         epoll.add(stop, STOP, Interest::IN)?;
         for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
             epoll.add(listener, token, Interest::IN)?;
         }
         Ok(Self {
+            settings: settings.clone(),
             epoll,
             stop: stop.as_fd(),
             listeners,
@@ -293,7 +302,7 @@ impl<'a, S: Session> Loop<'a, S> {
             Ok(()) => {
                 slot.insert(Connection {
                     socket,
-                    session: S::default(),
+                    session: S::begin(&self.settings),
                     unsent: Vec::new(),
                     input_ended: false,
                 });
@@ -354,9 +363,9 @@ impl<S: Session> Connection<S> {
         output.clear();
         if received == 0 {
             self.input_ended = true;
-            self.session.end_of_input(output);
+            let _ = self.session.end_of_input(output);
         } else {
-            self.session.input(&input[..received], output);
+            let _ = self.session.input(&input[..received], output);
         }
         if !output.is_empty() {
             let sent = sent(socket::send(&self.socket, output))?;

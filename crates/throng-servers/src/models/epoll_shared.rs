@@ -59,6 +59,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections of a loop share.
@@ -95,12 +96,13 @@ enum Next {
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners: Arc<[Listener]> = opening.listeners()?.into();
     let (main_end, loops_end) = UnixStream::pair()?;
     let loops = (0..opening.workers())
-        .map(|_| Loop::<S>::new(Arc::clone(&listeners), &loops_end))
+        .map(|_| Loop::<S>::new(settings, Arc::clone(&listeners), &loops_end))
         .collect::<io::Result<Vec<_>>>()?;
     // The scope ends when the last loop has: none outlives this call.
     let served = thread::scope(|scope| {
@@ -162,7 +164,8 @@ fn join(loops: Vec<Handle<'_>>) -> io::Result<Served> {
 }
 
 /// What each of the other threads does.
-struct Loop<'a, S> {
+struct Loop<'a, S: Session> {
+    settings: S::Settings,
     epoll: Epoll,
     stop: BorrowedFd<'a>,
     listeners: Arc<[Listener]>,
@@ -177,8 +180,13 @@ struct Loop<'a, S> {
 }
 
 impl<'a, S: Session> Loop<'a, S> {
-    fn new(listeners: Arc<[Listener]>, stop: &'a UnixStream) -> io::Result<Self> {
+    fn new(
+        settings: &S::Settings,
+        listeners: Arc<[Listener]>,
+        stop: &'a UnixStream,
+    ) -> io::Result<Self> {
         let server = Self {
+            settings: settings.clone(),
             epoll: Epoll::new(BATCH)?,
             stop: stop.as_fd(),
             listeners,
@@ -282,7 +290,7 @@ impl<'a, S: Session> Loop<'a, S> {
             Ok(()) => {
                 slot.insert(Connection {
                     socket,
-                    session: S::default(),
+                    session: S::begin(&self.settings),
                     unsent: Vec::new(),
                     input_ended: false,
                 });
@@ -356,9 +364,9 @@ impl<S: Session> Connection<S> {
         output.clear();
         if received == 0 {
             self.input_ended = true;
-            self.session.end_of_input(output);
+            let _ = self.session.end_of_input(output);
         } else {
-            self.session.input(&input[..received], output);
+            let _ = self.session.input(&input[..received], output);
         }
         if !output.is_empty() {
             let sent = sent(socket::send(&self.socket, output))?;

@@ -49,6 +49,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     threads: PARENT_AND_CHILDREN,
     processes: PARENT_AND_CHILDREN,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 const PARENT_AND_CHILDREN: Count = Count {
@@ -69,6 +70,7 @@ const REMEDY: &str = "processes are bounded by kernel.pid_max, kernel.threads-ma
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let mut parent = Parent {
@@ -80,7 +82,7 @@ pub(crate) fn serve<S: Session>(
     };
     let listeners = opening.listeners()?;
     opening.ready(&listeners);
-    parent.accept_until::<S>(&listeners, stop)?;
+    parent.accept_until::<S>(settings, &listeners, stop)?;
     // A child that has just begun still has its copies of them.
     listeners.iter().for_each(Listener::end);
     drop(listeners);
@@ -107,6 +109,7 @@ struct Parent {
 impl Parent {
     fn accept_until<S: Session>(
         &mut self,
+        settings: &S::Settings,
         listeners: &[Listener],
         stop: BorrowedFd<'_>,
     ) -> io::Result<()> {
@@ -133,7 +136,7 @@ impl Parent {
             }
             for (listener, position) in listeners.iter().zip(2..) {
                 if set.ready(position) != 0 && !self.pause.is_on() {
-                    self.accept_batch::<S>(listener);
+                    self.accept_batch::<S>(settings, listener);
                 }
             }
             let interest = if self.pause.is_on() { 0 } else { READABLE };
@@ -141,10 +144,10 @@ impl Parent {
         }
     }
 
-    fn accept_batch<S: Session>(&mut self, listener: &Listener) {
+    fn accept_batch<S: Session>(&mut self, settings: &S::Settings, listener: &Listener) {
         for _ in 0..accept::BATCH {
             match listener.accept_blocking() {
-                Ok(connection) => match self.start::<S>(&connection) {
+                Ok(connection) => match self.start::<S>(settings, &connection) {
                     Ok(()) => self.connections += 1,
                     Err(error) => self.refusals.add(error),
                 },
@@ -158,11 +161,15 @@ impl Parent {
     }
 
     /// Gives a connection its process. The caller drops its own copy, and where forking failed so closes the connection.
-    fn start<S: Session>(&mut self, connection: &OwnedFd) -> io::Result<()> {
+    fn start<S: Session>(
+        &mut self,
+        settings: &S::Settings,
+        connection: &OwnedFd,
+    ) -> io::Result<()> {
         let lanes = self.counters.lanes();
         let lane = &lanes[self.connections as usize % lanes.len()];
         self.children
-            .fork(|leaving| serve_in_child::<S>(connection, lane, leaving))?;
+            .fork(|leaving| serve_in_child::<S>(settings, connection, lane, leaving))?;
         Ok(())
     }
 
@@ -182,27 +189,32 @@ impl Parent {
 }
 
 /// What each of the other processes does.
-fn serve_in_child<S: Session>(connection: &OwnedFd, lane: &Lane, leaving: &Leaving) {
+fn serve_in_child<S: Session>(
+    settings: &S::Settings,
+    connection: &OwnedFd,
+    lane: &Lane,
+    leaving: &Leaving,
+) {
     // The listeners and whatever else is the parent's. Before Linux 5.9 they stay open here, which harms nobody: the
     // parent shuts the listeners down, not only its own copies.
     let _ = descriptor_table::make_private(&[connection.as_fd()]);
     leaving.while_serving(connection.as_fd(), || {
-        serve_connection::<S>(connection, &lane[BYTES]);
+        serve_connection::<S>(settings, connection, &lane[BYTES]);
     });
 }
 
 /// From the first byte to the last. The bytes are counted as they are sent: a process may be killed.
-fn serve_connection<S: Session>(connection: &OwnedFd, bytes: &AtomicU64) {
-    let mut session = S::default();
+fn serve_connection<S: Session>(settings: &S::Settings, connection: &OwnedFd, bytes: &AtomicU64) {
+    let mut session = S::begin(settings);
     let mut input = vec![0; INPUT_BYTES];
     let mut output = Vec::new();
     // An error is a reset: there is nobody left to tell.
     while let Ok(received) = socket::receive(connection, &mut input) {
         output.clear();
         if received == 0 {
-            session.end_of_input(&mut output);
+            let _ = session.end_of_input(&mut output);
         } else {
-            session.input(&input[..received], &mut output);
+            let _ = session.input(&input[..received], &mut output);
         }
         let mut sent = 0;
         while sent < output.len() {

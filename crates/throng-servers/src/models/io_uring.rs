@@ -44,6 +44,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     threads: Count::ONE,
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// 2 MiB of buffers, of which only touched pages are real. Running out ends a receive, which is then submitted again.
@@ -78,7 +79,8 @@ struct Connection<S> {
 // An idle connection owns no buffer, only this (and the slab's growth, at most as much again).
 const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
 
-struct Server<S> {
+struct Server<S: Session> {
+    settings: S::Settings,
     ring: Ring,
     listeners: Vec<Listener>,
     /// Which listeners have their accept in force.
@@ -93,6 +95,7 @@ struct Server<S> {
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     // First: nobody is told that it is ready on a kernel where it cannot be.
@@ -101,6 +104,7 @@ pub(crate) fn serve<S: Session>(
     opening.ready(&listeners);
     ring.poll(stop, READABLE, STOP)?;
     let mut server = Server::<S> {
+        settings: settings.clone(),
         ring,
         accepting: vec![false; listeners.len()],
         listeners,
@@ -169,12 +173,12 @@ impl<S: Session> Server<S> {
         match completion.bytes() {
             Ok(0) => {
                 connection.input_ended = true;
-                connection.session.end_of_input(&mut connection.unsent);
+                let _ = connection.session.end_of_input(&mut connection.unsent);
             }
             Ok(length) => {
                 if let Some(buffer) = &completion.buffer {
                     let bytes = self.ring.received(buffer, length);
-                    connection.session.input(bytes, &mut connection.unsent);
+                    let _ = connection.session.input(bytes, &mut connection.unsent);
                 }
             }
             // It is submitted again when it may be: at once, or when what is unsent is sent.
@@ -277,7 +281,7 @@ impl<S: Session> Server<S> {
         self.ring.receive(&socket, slot.key() as u64)?;
         let connection = &*slot.insert(Connection {
             socket,
-            session: S::default(),
+            session: S::begin(&self.settings),
             unsent: Vec::new(),
             receiving: true,
             sending: false,

@@ -8,12 +8,15 @@
 //! *Slow readers* block the thread in its write, and with it everybody else. Nothing is read meanwhile, so there is
 //! never more than one read's answer in memory.
 //!
+//! *A delay,* and a lingering close, occupy the thread as well: they are part of the connection's time, and the others wait.
+//!
 //! *Fairness.* First come, first served, for as long as the first one likes. As it blocks in one accept it can have one
 //! listener only.
 //!
 //! *Termination.* A thread that blocks cannot look at anything else, so a second one waits to be told. It shuts the
 //! listener down, which ends a blocked accept, and the input of the connection that is being served, which ends a blocked
-//! read; at the end of the drain it ends the connection's output, and with it a blocked write.
+//! read; at the end of the drain it ends the connection's output, and with it a blocked write. A delay ends by itself: it is
+//! waited for at the descriptor that tells to stop.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -26,12 +29,14 @@ use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
+use crate::delay;
 use crate::drain::{self, Drain};
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "iterative",
@@ -47,6 +52,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most.
@@ -54,6 +60,7 @@ const INPUT_BYTES: usize = 16 * 1024;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
@@ -67,7 +74,7 @@ pub(crate) fn serve<S: Session>(
             .spawn_scoped(scope, || shared.stop_when_told(listener, stop))
             .map_err(|error| cannot_start(&error))?;
         opening.ready(&listeners);
-        let served = accept_until_stopped::<S>(listener, &shared);
+        let served = accept_until_stopped::<S>(settings, listener, &shared, stop);
         shared.served_last();
         watch.join().expect("it does not panic")?;
         Ok(served)
@@ -80,7 +87,12 @@ fn cannot_start(error: &io::Error) -> io::Error {
 }
 
 /// What the thread does that serves.
-fn accept_until_stopped<S: Session>(listener: &Listener, shared: &Shared) -> Served {
+fn accept_until_stopped<S: Session>(
+    settings: &S::Settings,
+    listener: &Listener,
+    shared: &Shared,
+    stop: BorrowedFd<'_>,
+) -> Served {
     let mut served = Served::default();
     let mut pause = Pause::default();
     let mut input = vec![0; INPUT_BYTES];
@@ -90,7 +102,9 @@ fn accept_until_stopped<S: Session>(listener: &Listener, shared: &Shared) -> Ser
             Ok(connection) => {
                 served.connections += 1;
                 let connection = shared.begin(connection);
-                served.bytes += serve_connection::<S>(&connection, &mut input, &mut output);
+                let session = S::begin(settings);
+                served.bytes +=
+                    serve_connection(session, &connection, stop, &mut input, &mut output);
                 shared.end();
             }
             // The listener has been shut down.
@@ -110,33 +124,52 @@ fn accept_until_stopped<S: Session>(listener: &Listener, shared: &Shared) -> Ser
 
 /// From the first byte to the last; the bytes sent.
 fn serve_connection<S: Session>(
+    mut session: S,
     connection: &OwnedFd,
+    stop: BorrowedFd<'_>,
     input: &mut [u8],
     output: &mut Vec<u8>,
 ) -> u64 {
-    let mut session = S::default();
     let mut bytes = 0;
     // An error is a reset: there is nobody left to tell.
     while let Ok(received) = socket::receive(connection, input) {
         output.clear();
-        if received == 0 {
-            session.end_of_input(output);
+        let mut then = if received == 0 {
+            session.end_of_input(output)
         } else {
-            session.input(&input[..received], output);
-        }
-        let mut sent = 0;
-        while sent < output.len() {
-            let Ok(more) = socket::send(connection, &output[sent..]) else {
+            session.input(&input[..received], output)
+        };
+        loop {
+            if send(connection, output, &mut bytes).is_err() {
                 return bytes;
-            };
-            sent += more;
-            bytes += more as u64;
-        }
-        if received == 0 {
-            break;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    delay::sit_out(stop, delay);
+                    output.clear();
+                    then = session.resume(output);
+                }
+                Then::Linger => {
+                    linger::sit_out(connection, input);
+                    return bytes;
+                }
+                Then::Close => return bytes,
+            }
         }
     }
     bytes
+}
+
+/// All of it, counting what is sent of it also where that fails.
+fn send(connection: &OwnedFd, output: &[u8], bytes: &mut u64) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < output.len() {
+        let more = socket::send(connection, &output[sent..])?;
+        sent += more;
+        *bytes += more as u64;
+    }
+    Ok(())
 }
 
 /// What the two threads share: touched when a connection begins and when it ends, never for a message.

@@ -58,6 +58,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most.
@@ -77,6 +78,7 @@ const REMEDY: &str = "each coroutine's stack takes two memory mappings: raise vm
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
@@ -91,8 +93,8 @@ pub(crate) fn serve<S: Session>(
     let mut acceptors = Vec::new();
     for listener in &listeners {
         let listener = CoIo::new(Arc::clone(listener)).map_err(io::Error::from)?;
-        let shared = Arc::clone(&shared);
-        acceptors.push(go!(move || accept::<S>(&listener, &shared)));
+        let (settings, shared) = (settings.clone(), Arc::clone(&shared));
+        acceptors.push(go!(move || accept::<S>(&settings, &listener, &shared)));
     }
     let mut set = PollSet::new();
     set.push(stop, READABLE);
@@ -117,13 +119,20 @@ pub(crate) fn serve<S: Session>(
 }
 
 /// What accepts at one listener.
-fn accept<S: Session>(listener: &CoIo<Arc<Listener>>, shared: &Arc<Shared>) {
+fn accept<S: Session>(
+    settings: &S::Settings,
+    listener: &CoIo<Arc<Listener>>,
+    shared: &Arc<Shared>,
+) {
     let mut accepted = 0;
     while !shared.stopping.load(Ordering::Acquire) {
         match listener.inner().accept() {
             Ok(socket) => {
                 match Entry::new(Arc::new(File::from(socket)), shared) {
-                    Ok(entry) => drop(go!(move || serve_connection::<S>(entry))),
+                    Ok(entry) => {
+                        let session = S::begin(settings);
+                        drop(go!(move || serve_connection(session, entry)));
+                    }
                     Err(error) => shared.state().refusals.add(error),
                 }
                 accepted += 1;
@@ -145,17 +154,16 @@ fn accept<S: Session>(listener: &CoIo<Arc<Listener>>, shared: &Arc<Shared>) {
 }
 
 /// A connection's coroutine. An error is a reset: there is nobody left to tell.
-fn serve_connection<S: Session>(mut entry: Entry) {
-    let mut session = S::default();
+fn serve_connection<S: Session>(mut session: S, mut entry: Entry) {
     let mut input = vec![0; INPUT_BYTES];
     let mut output = Vec::new();
     let mut round = 0;
     while let Ok(received) = entry.socket.read(&mut input) {
         output.clear();
         if received == 0 {
-            session.end_of_input(&mut output);
+            let _ = session.end_of_input(&mut output);
         } else {
-            session.input(&input[..received], &mut output);
+            let _ = session.input(&input[..received], &mut output);
         }
         // As `write_all`, but counting: an error may end it half-way.
         let mut sent = 0;

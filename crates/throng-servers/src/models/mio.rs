@@ -47,6 +47,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     threads: Count::ONE,
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
@@ -81,7 +82,8 @@ enum Next {
     Close,
 }
 
-struct Server<S> {
+struct Server<S: Session> {
+    settings: S::Settings,
     registry: Registry,
     listeners: Vec<Listener>,
     connections: Slab<Connection<S>>,
@@ -96,12 +98,14 @@ struct Server<S> {
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
     let mut poll = Poll::new()?;
     let mut events = Events::with_capacity(BATCH);
-    let mut server = Server::<S>::new(poll.registry().try_clone()?, listeners, stop)?;
+    let registry = poll.registry().try_clone()?;
+    let mut server = Server::<S>::new(settings, registry, listeners, stop)?;
     opening.ready(&server.listeners);
     while !server.is_done() {
         wait(&mut poll, &mut events, server.timeout())?;
@@ -134,13 +138,19 @@ fn wait(poll: &mut Poll, events: &mut Events, timeout: Option<Duration>) -> io::
 }
 
 impl<S: Session> Server<S> {
-    fn new(registry: Registry, listeners: Vec<Listener>, stop: BorrowedFd<'_>) -> io::Result<Self> {
+    fn new(
+        settings: &S::Settings,
+        registry: Registry,
+        listeners: Vec<Listener>,
+        stop: BorrowedFd<'_>,
+    ) -> io::Result<Self> {
         registry.register(&mut SourceFd(&stop.as_raw_fd()), STOP, Interest::READABLE)?;
         for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
             let descriptor = listener.as_fd().as_raw_fd();
             registry.register(&mut SourceFd(&descriptor), Token(token), Interest::READABLE)?;
         }
         Ok(Self {
+            settings: settings.clone(),
             registry,
             listeners,
             connections: Slab::new(),
@@ -231,7 +241,7 @@ impl<S: Session> Server<S> {
             Ok(()) => {
                 slot.insert(Connection {
                     socket,
-                    session: S::default(),
+                    session: S::begin(&self.settings),
                     unsent: Vec::new(),
                     input_ended: false,
                 });
@@ -294,9 +304,9 @@ impl<S: Session> Connection<S> {
             output.clear();
             if received == 0 {
                 self.input_ended = true;
-                self.session.end_of_input(output);
+                let _ = self.session.end_of_input(output);
             } else {
-                self.session.input(&input[..received], output);
+                let _ = self.session.input(&input[..received], output);
             }
             if !output.is_empty() {
                 let sent = sent(socket::send(&self.socket, output))?;

@@ -36,6 +36,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     threads: Count::ONE,
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
@@ -57,7 +58,8 @@ enum Next {
     Close,
 }
 
-struct Server<S> {
+struct Server<S: Session> {
+    settings: S::Settings,
     /// The fixed descriptors first, then the connections in the order of `connections`.
     set: PollSet,
     fixed: usize,
@@ -76,11 +78,12 @@ const FIRST_LISTENER: usize = 1;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
     opening.ready(&listeners);
-    let mut server = Server::<S>::new(listeners, stop);
+    let mut server = Server::<S>::new(settings, listeners, stop);
     while !server.is_done() {
         let timeout_ms = server
             .timeout_ns()
@@ -102,13 +105,14 @@ pub(crate) fn serve<S: Session>(
 }
 
 impl<S: Session> Server<S> {
-    fn new(listeners: Vec<Listener>, stop: BorrowedFd<'_>) -> Self {
+    fn new(settings: &S::Settings, listeners: Vec<Listener>, stop: BorrowedFd<'_>) -> Self {
         let mut set = PollSet::new();
         set.push(stop, READABLE);
         for listener in &listeners {
             set.push(listener, READABLE);
         }
         Self {
+            settings: settings.clone(),
             fixed: set.len(),
             set,
             listeners,
@@ -174,9 +178,9 @@ impl<S: Session> Server<S> {
         self.output.clear();
         if received == 0 {
             connection.input_ended = true;
-            connection.session.end_of_input(&mut self.output);
+            let _ = connection.session.end_of_input(&mut self.output);
         } else {
-            connection
+            let _ = connection
                 .session
                 .input(&self.input[..received], &mut self.output);
         }
@@ -209,7 +213,7 @@ impl<S: Session> Server<S> {
                     self.set.push(&socket, READABLE);
                     self.connections.push(Connection {
                         socket,
-                        session: S::default(),
+                        session: S::begin(&self.settings),
                         unsent: Vec::new(),
                         input_ended: false,
                     });

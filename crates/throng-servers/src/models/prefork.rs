@@ -53,6 +53,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     threads: PARENT_AND_WORKERS,
     processes: PARENT_AND_WORKERS,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 const PARENT_AND_WORKERS: Count = Count {
@@ -79,6 +80,7 @@ const FIRST_ERROR: usize = 3;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let workers = opening.workers();
@@ -98,11 +100,11 @@ pub(crate) fn serve<S: Session>(
     }
     for worker in 0..workers {
         parent
-            .start::<S>(worker)
+            .start::<S>(settings, worker)
             .map_err(|error| cannot_start(worker, workers, &error))?;
     }
     opening.ready(&listeners);
-    parent.watch_until::<S>(stop)?;
+    parent.watch_until::<S>(settings, stop)?;
     parent.drain()?;
     Ok(Served {
         connections: counters.sum(CONNECTIONS),
@@ -133,16 +135,20 @@ struct Parent<'a> {
 }
 
 impl Parent<'_> {
-    fn start<S: Session>(&mut self, worker: usize) -> io::Result<()> {
+    fn start<S: Session>(&mut self, settings: &S::Settings, worker: usize) -> io::Result<()> {
         let listener = &self.listeners[worker % self.listeners.len()];
         let lane = &self.counters.lanes()[worker];
-        let body = |leaving: &Leaving| work::<S>(listener, lane, leaving);
+        let body = |leaving: &Leaving| work::<S>(settings, listener, lane, leaving);
         self.pids[worker] = Some(self.children.fork(body)?);
         Ok(())
     }
 
     /// Replaces workers that have died, until it is told to stop.
-    fn watch_until<S: Session>(&mut self, stop: BorrowedFd<'_>) -> io::Result<()> {
+    fn watch_until<S: Session>(
+        &mut self,
+        settings: &S::Settings,
+        stop: BorrowedFd<'_>,
+    ) -> io::Result<()> {
         let mut set = PollSet::new();
         set.push(stop, READABLE);
         set.push(&self.children, READABLE);
@@ -158,7 +164,7 @@ impl Parent<'_> {
             }
             self.bury()?;
             if monotonic_ns() >= rests_until_ns && self.pids.contains(&None) {
-                self.replace::<S>();
+                self.replace::<S>(settings);
                 rests_until_ns = monotonic_ns() + REST_NS;
             }
         }
@@ -179,9 +185,9 @@ impl Parent<'_> {
     }
 
     /// As far as there is room for them: the next round tries again.
-    fn replace<S: Session>(&mut self) {
+    fn replace<S: Session>(&mut self, settings: &S::Settings) {
         for worker in 0..self.pids.len() {
-            if self.pids[worker].is_none() && self.start::<S>(worker).is_err() {
+            if self.pids[worker].is_none() && self.start::<S>(settings, worker).is_err() {
                 return;
             }
         }
@@ -219,7 +225,7 @@ impl Parent<'_> {
 }
 
 /// What each of the other processes does.
-fn work<S: Session>(listener: &Listener, lane: &Lane, leaving: &Leaving) {
+fn work<S: Session>(settings: &S::Settings, listener: &Listener, lane: &Lane, leaving: &Leaving) {
     // The other listeners and whatever else is the parent's. Before Linux 5.9 they stay open here, which harms nobody:
     // the parent shuts the listeners down, not only its own copies.
     let _ = descriptor_table::make_private(&[listener.as_fd()]);
@@ -230,7 +236,13 @@ fn work<S: Session>(listener: &Listener, lane: &Lane, leaving: &Leaving) {
             Ok(connection) => {
                 lane[CONNECTIONS].fetch_add(1, Relaxed);
                 leaving.while_serving(connection.as_fd(), || {
-                    serve_connection::<S>(&connection, &mut input, &mut output, &lane[BYTES]);
+                    serve_connection::<S>(
+                        settings,
+                        &connection,
+                        &mut input,
+                        &mut output,
+                        &lane[BYTES],
+                    );
                 });
             }
             // The listener has been shut down; being asked to leave is on its way.
@@ -254,19 +266,20 @@ fn rest(cause: &io::Error, lane: &Lane) {
 
 /// From the first byte to the last. The bytes are counted as they are sent: a process may be killed.
 fn serve_connection<S: Session>(
+    settings: &S::Settings,
     connection: &OwnedFd,
     input: &mut [u8],
     output: &mut Vec<u8>,
     bytes: &AtomicU64,
 ) {
-    let mut session = S::default();
+    let mut session = S::begin(settings);
     // An error is a reset: there is nobody left to tell.
     while let Ok(received) = socket::receive(connection, input) {
         output.clear();
         if received == 0 {
-            session.end_of_input(output);
+            let _ = session.end_of_input(output);
         } else {
-            session.input(&input[..received], output);
+            let _ = session.input(&input[..received], output);
         }
         let mut sent = 0;
         while sent < output.len() {

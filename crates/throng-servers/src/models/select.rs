@@ -44,6 +44,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     threads: Count::ONE,
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
@@ -69,7 +70,8 @@ enum Next {
     Close,
 }
 
-struct Server<'a, S> {
+struct Server<'a, S: Session> {
+    settings: S::Settings,
     stop: BorrowedFd<'a>,
     listeners: Vec<Listener>,
     /// By descriptor number; `open` of them are there.
@@ -92,25 +94,32 @@ struct Server<'a, S> {
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
     // After everything that the server itself keeps open is open.
     let open_max = select::free_numbers();
-    let server = Server::<S>::new(listeners, stop, open_max)?;
+    let server = Server::<S>::new(settings, listeners, stop, open_max)?;
     opening.bound(open_max as u64);
     opening.ready(&server.listeners);
     Ok(server.run()?)
 }
 
 impl<'a, S: Session> Server<'a, S> {
-    fn new(listeners: Vec<Listener>, stop: BorrowedFd<'a>, open_max: usize) -> io::Result<Self> {
+    fn new(
+        settings: &S::Settings,
+        listeners: Vec<Listener>,
+        stop: BorrowedFd<'a>,
+        open_max: usize,
+    ) -> io::Result<Self> {
         let mut readable_asked = FdSet::new();
         readable_asked.insert(stop)?;
         for listener in &listeners {
             readable_asked.insert(listener)?;
         }
         Ok(Self {
+            settings: settings.clone(),
             stop,
             listeners,
             connections: std::iter::repeat_with(|| None).take(FD_SETSIZE).collect(),
@@ -264,7 +273,7 @@ impl<'a, S: Session> Server<'a, S> {
         let number = socket.as_raw_fd().cast_unsigned() as usize;
         self.connections[number] = Some(Connection {
             socket,
-            session: S::default(),
+            session: S::begin(&self.settings),
             unsent: Vec::new(),
             input_ended: false,
         });
@@ -306,9 +315,9 @@ impl<S: Session> Connection<S> {
         output.clear();
         if received == 0 {
             self.input_ended = true;
-            self.session.end_of_input(output);
+            let _ = self.session.end_of_input(output);
         } else {
-            self.session.input(&input[..received], output);
+            let _ = self.session.input(&input[..received], output);
         }
         if !output.is_empty() {
             let sent = sent(socket::send(&self.socket, output))?;

@@ -53,6 +53,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most.
@@ -64,6 +65,7 @@ const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_w
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
@@ -82,7 +84,7 @@ pub(crate) fn serve<S: Session>(
                     let _ = smol::block_on(executor.run(ended.recv()));
                 })?;
         }
-        let serving = serve_until::<S>(opening, listeners, stop, &executor, &shared);
+        let serving = serve_until::<S>(opening, settings, listeners, stop, &executor, &shared);
         smol::block_on(executor.run(serving))
     })?;
     // Drops the tasks that are left: each adds what it has sent.
@@ -100,6 +102,7 @@ pub(crate) fn serve<S: Session>(
 
 async fn serve_until<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     listeners: Vec<Listener>,
     stop: BorrowedFd<'_>,
     executor: &Arc<Executor<'static>>,
@@ -111,7 +114,8 @@ async fn serve_until<S: Session>(
     let mut acceptors = Vec::new();
     for listener in listeners {
         let listener = Async::new_nonblocking(listener)?;
-        let accepting = accept::<S>(listener, Arc::clone(executor), Arc::clone(shared));
+        let (executor_too, shared) = (Arc::clone(executor), Arc::clone(shared));
+        let accepting = accept::<S>(settings.clone(), listener, executor_too, shared);
         acceptors.push(executor.spawn(accepting));
     }
     stop.readable().await?;
@@ -135,6 +139,7 @@ async fn serve_until<S: Session>(
 
 /// What accepts at one listener; dropped, it closes it.
 async fn accept<S: Session>(
+    settings: S::Settings,
     listener: Async<Listener>,
     executor: Arc<Executor<'static>>,
     shared: Arc<Shared>,
@@ -143,7 +148,10 @@ async fn accept<S: Session>(
         for _ in 0..accept::BATCH {
             match listener.read_with(Listener::accept).await {
                 Ok(socket) => match Entry::new(socket, &shared) {
-                    Ok(entry) => executor.spawn(serve_connection::<S>(entry)).detach(),
+                    Ok(entry) => {
+                        let serving = serve_connection(S::begin(&settings), entry);
+                        executor.spawn(serving).detach();
+                    }
                     Err(error) => shared.state().refusals.add(error),
                 },
                 Err(error) => match accept::failure(&error) {
@@ -160,8 +168,7 @@ async fn accept<S: Session>(
 }
 
 /// A connection's task. An error is a reset: there is nobody left to tell.
-async fn serve_connection<S: Session>(mut entry: Entry) {
-    let mut session = S::default();
+async fn serve_connection<S: Session>(mut session: S, mut entry: Entry) {
     let mut input = vec![0; INPUT_BYTES];
     let mut output = Vec::new();
     let mut round = 0;
@@ -172,9 +179,9 @@ async fn serve_connection<S: Session>(mut entry: Entry) {
         let Ok(received) = reading.await else { return };
         output.clear();
         if received == 0 {
-            session.end_of_input(&mut output);
+            let _ = session.end_of_input(&mut output);
         } else {
-            session.input(&input[..received], &mut output);
+            let _ = session.input(&input[..received], &mut output);
         }
         // As `write_all`, but counting: the drop of a task may end it half-way.
         let mut sent = 0;

@@ -45,6 +45,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: true,
 };
 
 /// Bytes that one read takes at most.
@@ -66,11 +67,17 @@ const REMEDY: &str = "threads are bounded by kernel.pid_max, kernel.threads-max,
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
     opening.ready(&listeners);
-    Ok(serve_at_most::<S>(threads_max(), listeners, stop)?)
+    Ok(serve_at_most::<S>(
+        settings,
+        threads_max(),
+        listeners,
+        stop,
+    )?)
 }
 
 /// The thread that `vm.max_map_count` has no room for is not refused by the kernel in a way that can be handled: it
@@ -82,6 +89,7 @@ fn threads_max() -> usize {
 }
 
 fn serve_at_most<S: Session>(
+    settings: &S::Settings,
     threads_max: usize,
     listeners: Vec<Listener>,
     stop: BorrowedFd<'_>,
@@ -96,7 +104,7 @@ fn serve_at_most<S: Session>(
     };
     // The scope ends when the last thread has: none outlives this call.
     thread::scope(|scope| {
-        let result = acceptor.accept_until::<S>(scope, &listeners, stop);
+        let result = acceptor.accept_until::<S>(scope, settings, &listeners, stop);
         drop(listeners);
         shared.drain();
         result
@@ -127,6 +135,7 @@ impl<'a> Acceptor<'a> {
     fn accept_until<'scope, S: Session>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
+        settings: &'scope S::Settings,
         listeners: &[Listener],
         stop: BorrowedFd<'_>,
     ) -> io::Result<()>
@@ -152,7 +161,7 @@ impl<'a> Acceptor<'a> {
             }
             for (listener, position) in listeners.iter().zip(1..) {
                 if set.ready(position) != 0 && !self.pause.is_on() {
-                    self.accept_batch::<S>(scope, listener);
+                    self.accept_batch::<S>(scope, settings, listener);
                 }
             }
             let interest = if self.pause.is_on() { 0 } else { READABLE };
@@ -163,13 +172,14 @@ impl<'a> Acceptor<'a> {
     fn accept_batch<'scope, S: Session>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
+        settings: &'scope S::Settings,
         listener: &Listener,
     ) where
         'a: 'scope,
     {
         for _ in 0..accept::BATCH {
             match listener.accept_blocking() {
-                Ok(connection) => match self.start::<S>(scope, connection) {
+                Ok(connection) => match self.start::<S>(scope, settings, connection) {
                     Ok(()) => self.connections += 1,
                     Err(error) => self.refusals.add(error),
                 },
@@ -186,6 +196,7 @@ impl<'a> Acceptor<'a> {
     fn start<'scope, S: Session>(
         &self,
         scope: &'scope Scope<'scope, '_>,
+        settings: &'scope S::Settings,
         connection: OwnedFd,
     ) -> io::Result<()>
     where
@@ -206,7 +217,7 @@ impl<'a> Acceptor<'a> {
             .name("connection".to_owned())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, move || {
-                let bytes = serve_connection::<S>(&connection);
+                let bytes = serve_connection::<S>(settings, &connection);
                 drop(connection);
                 shared.closed(key, bytes);
             });
@@ -221,8 +232,8 @@ impl<'a> Acceptor<'a> {
 }
 
 /// What each of the other threads does; the bytes sent.
-fn serve_connection<S: Session>(connection: &OwnedFd) -> u64 {
-    let mut session = S::default();
+fn serve_connection<S: Session>(settings: &S::Settings, connection: &OwnedFd) -> u64 {
+    let mut session = S::begin(settings);
     let mut input = vec![0; INPUT_BYTES];
     let mut output = Vec::new();
     let mut bytes = 0;
@@ -230,9 +241,9 @@ fn serve_connection<S: Session>(connection: &OwnedFd) -> u64 {
     while let Ok(received) = socket::receive(connection, &mut input) {
         output.clear();
         if received == 0 {
-            session.end_of_input(&mut output);
+            let _ = session.end_of_input(&mut output);
         } else {
-            session.input(&input[..received], &mut output);
+            let _ = session.input(&input[..received], &mut output);
         }
         let mut sent = 0;
         while sent < output.len() {

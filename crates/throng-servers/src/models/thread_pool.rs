@@ -54,6 +54,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// As many as the published thread-pool server had.
@@ -74,6 +75,7 @@ const MAPPINGS_RESERVED: u64 = 1024;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let workers = opening.workers();
@@ -89,7 +91,7 @@ pub(crate) fn serve<S: Session>(
                 thread::Builder::new()
                     .name("worker".to_owned())
                     .stack_size(STACK_BYTES)
-                    .spawn_scoped(scope, move || pool.work::<S>(worker))
+                    .spawn_scoped(scope, move || pool.work::<S>(settings, worker))
                     .map(drop)
                     .map_err(|error| cannot_start(worker, workers, &error))
             })
@@ -167,14 +169,14 @@ impl<'a> Pool<'a> {
     }
 
     /// What each worker does.
-    fn work<S: Session>(&self, worker: usize) {
+    fn work<S: Session>(&self, settings: &S::Settings, worker: usize) {
         self.state().running += 1;
-        self.accept_until_stopped::<S>(worker);
+        self.accept_until_stopped::<S>(settings, worker);
         self.state().running -= 1;
         self.changed.notify_all();
     }
 
-    fn accept_until_stopped<S: Session>(&self, worker: usize) {
+    fn accept_until_stopped<S: Session>(&self, settings: &S::Settings, worker: usize) {
         let listener = &self.listeners[worker % self.listeners.len()];
         let mut input = vec![0; INPUT_BYTES];
         let mut output = Vec::with_capacity(INPUT_BYTES);
@@ -182,7 +184,8 @@ impl<'a> Pool<'a> {
             match listener.accept_blocking() {
                 Ok(connection) => {
                     let connection = self.begin(worker, connection);
-                    let bytes = serve_connection::<S>(&connection, &mut input, &mut output);
+                    let bytes =
+                        serve_connection::<S>(settings, &connection, &mut input, &mut output);
                     drop(connection);
                     self.end(worker, bytes);
                 }
@@ -275,19 +278,20 @@ impl<'a> Pool<'a> {
 
 /// From the first byte to the last; the bytes sent.
 fn serve_connection<S: Session>(
+    settings: &S::Settings,
     connection: &OwnedFd,
     input: &mut [u8],
     output: &mut Vec<u8>,
 ) -> u64 {
-    let mut session = S::default();
+    let mut session = S::begin(settings);
     let mut bytes = 0;
     // An error is a reset: there is nobody left to tell.
     while let Ok(received) = socket::receive(connection, input) {
         output.clear();
         if received == 0 {
-            session.end_of_input(output);
+            let _ = session.end_of_input(output);
         } else {
-            session.input(&input[..received], output);
+            let _ = session.input(&input[..received], output);
         }
         let mut sent = 0;
         while sent < output.len() {

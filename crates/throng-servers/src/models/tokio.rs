@@ -13,8 +13,12 @@
 //!
 //! *Nobody starves.* Tokio counts each task's operations, and suspends it after 128 that did not have to wait.
 //!
+//! *A delay* suspends the task, for tokio's timer to wake it: to the millisecond, and never early. The sleep has an allocation
+//! of its own, so that tasks that never sleep have no room for it.
+//!
 //! *Termination.* Each task also waits for the drop of its own `oneshot` sender, which costs a message an uncontended
-//! load (one signal for all would be a lock that all share). It then ends its input, and takes its ordinary way out.
+//! load (one signal for all would be a lock that all share). A delay is over then; otherwise the task
+//! ends its input. Both lead to its ordinary way out.
 //! Who is left at the end of the drain is dropped with the runtime.
 
 use std::io;
@@ -34,11 +38,12 @@ use tokio::task::JoinSet;
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "tokio",
@@ -54,6 +59,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     },
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most.
@@ -61,6 +67,7 @@ const INPUT_BYTES: usize = 16 * 1024;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let runtime = Builder::new_multi_thread()
@@ -69,16 +76,17 @@ pub(crate) fn serve<S: Session>(
         .build()?;
     let listeners = opening.listeners()?;
     opening.ready(&listeners);
-    run::<S>(runtime, listeners, stop)
+    run::<S>(runtime, settings, listeners, stop)
 }
 
 fn run<S: Session>(
     runtime: Runtime,
+    settings: &S::Settings,
     listeners: Vec<Listener>,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let shared = Arc::new(Shared::default());
-    runtime.block_on(serve_until::<S>(listeners, stop, &shared))?;
+    runtime.block_on(serve_until::<S>(settings, listeners, stop, &shared))?;
     // Waits for the workers, and drops the tasks that are left: each adds what it has sent.
     drop(runtime);
     let state = std::mem::take(&mut *shared.state());
@@ -90,6 +98,7 @@ fn run<S: Session>(
 }
 
 async fn serve_until<S: Session>(
+    settings: &S::Settings,
     listeners: Vec<Listener>,
     stop: BorrowedFd<'_>,
     shared: &Arc<Shared>,
@@ -102,7 +111,8 @@ async fn serve_until<S: Session>(
     // Whatever it is, only its readiness is asked for.
     let stop = Receiver::from_owned_fd_unchecked(stop.try_clone_to_owned()?)?;
     for door in doors {
-        acceptors.spawn(accept::<S>(door, Arc::clone(shared), open.clone()));
+        let accepting = accept::<S>(settings.clone(), door, Arc::clone(shared), open.clone());
+        acceptors.spawn(accepting);
     }
     drop(open);
     stop.readable().await?;
@@ -133,18 +143,23 @@ impl Door {
 }
 
 /// What accepts at one listener, and gives each connection its task.
-async fn accept<S: Session>(door: Door, shared: Arc<Shared>, open: mpsc::Sender<()>) {
+async fn accept<S: Session>(
+    settings: S::Settings,
+    door: Door,
+    shared: Arc<Shared>,
+    open: mpsc::Sender<()>,
+) {
     loop {
         let accepted = match &door {
             Door::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
                 // It fails only on a connection that is already reset, whose first read will say so.
                 let _ = stream.set_nodelay(true);
                 let (entry, stop) = Entry::new(&shared, open.clone());
-                tokio::spawn(serve_connection::<S, _>(stream, entry, stop));
+                tokio::spawn(serve_connection(S::begin(&settings), stream, entry, stop));
             }),
             Door::Unix(listener) => listener.accept().await.map(|(stream, _)| {
                 let (entry, stop) = Entry::new(&shared, open.clone());
-                tokio::spawn(serve_connection::<S, _>(stream, entry, stop));
+                tokio::spawn(serve_connection(S::begin(&settings), stream, entry, stop));
             }),
         };
         if let Err(error) = accepted
@@ -158,11 +173,11 @@ async fn accept<S: Session>(door: Door, shared: Arc<Shared>, open: mpsc::Sender<
 
 /// A connection's task. An error is a reset: there is nobody left to tell.
 async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Unpin>(
+    mut session: S,
     mut stream: Stream,
     mut entry: Entry,
     mut stop: oneshot::Receiver<()>,
 ) {
-    let mut session = S::default();
     let mut input = vec![0; INPUT_BYTES];
     let mut output = Vec::new();
     let mut stopping = false;
@@ -178,24 +193,57 @@ async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Un
         };
         let Ok(received) = received else { return };
         output.clear();
-        if received == 0 {
-            session.end_of_input(&mut output);
+        let mut then = if received == 0 {
+            session.end_of_input(&mut output)
         } else {
-            session.input(&input[..received], &mut output);
-        }
-        // As `write_all`, but counting: the drop of a task may end it half-way.
-        let mut sent = 0;
-        while sent < output.len() {
-            let Ok(more) = stream.write(&output[sent..]).await else {
-                return;
-            };
-            sent += more;
-            entry.bytes += more as u64;
-        }
-        if received == 0 {
-            return;
+            session.input(&input[..received], &mut output)
+        };
+        loop {
+            // As `write_all`, but counting: the drop of a task may end it half-way.
+            let mut sent = 0;
+            while sent < output.len() {
+                let Ok(more) = stream.write(&output[sent..]).await else {
+                    return;
+                };
+                sent += more;
+                entry.bytes += more as u64;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    if !stopping && Box::pin(is_told_during(delay, &mut stop)).await {
+                        stopping = true;
+                        drain::end_input(&stream);
+                    }
+                    output.clear();
+                    then = session.resume(&mut output);
+                }
+                Then::Linger => return Box::pin(linger(&mut stream, &mut input)).await,
+                Then::Close => return,
+            }
         }
     }
+}
+
+/// Sleeps, and is woken where the server is told to stop meanwhile; whether it is.
+async fn is_told_during(delay: Duration, stop: &mut oneshot::Receiver<()>) -> bool {
+    tokio::time::timeout(delay, stop).await.is_ok()
+}
+
+/// Until the peer has ended its output too, within bounds that are shorter than a drain.
+async fn linger<Stream: AsyncRead + AsyncWrite + Unpin>(stream: &mut Stream, input: &mut [u8]) {
+    let dropping = async {
+        let mut left = linger::BYTES_MAX;
+        stream.shutdown().await?;
+        while left > 0 {
+            match stream.read(input).await? {
+                0 => break,
+                received => left = left.saturating_sub(received),
+            }
+        }
+        io::Result::Ok(())
+    };
+    let _ = tokio::time::timeout(linger::LENGTH, dropping).await;
 }
 
 /// What the tasks share: touched when a connection opens and when it closes, never for a message.

@@ -49,6 +49,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     threads: Count::ONE,
     processes: Count::ONE,
     serves_unix: true,
+    takes_accept_threads: false,
 };
 
 /// Bytes that one read takes at most.
@@ -56,21 +57,23 @@ const INPUT_BYTES: usize = 16 * 1024;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
+    settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let listeners = opening.listeners()?;
     opening.ready(&listeners);
-    run::<S>(runtime, listeners, stop)
+    run::<S>(runtime, settings, listeners, stop)
 }
 
 fn run<S: Session>(
     runtime: Runtime,
+    settings: &S::Settings,
     listeners: Vec<Listener>,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let shared = Arc::new(Shared::default());
-    runtime.block_on(serve_until::<S>(listeners, stop, &shared))?;
+    runtime.block_on(serve_until::<S>(settings, listeners, stop, &shared))?;
     // Drops the tasks that are left: each adds what it has sent.
     drop(runtime);
     let state = std::mem::take(&mut *shared.state());
@@ -82,6 +85,7 @@ fn run<S: Session>(
 }
 
 async fn serve_until<S: Session>(
+    settings: &S::Settings,
     listeners: Vec<Listener>,
     stop: BorrowedFd<'_>,
     shared: &Arc<Shared>,
@@ -94,7 +98,8 @@ async fn serve_until<S: Session>(
     // Whatever it is, only its readiness is asked for.
     let stop = Receiver::from_owned_fd_unchecked(stop.try_clone_to_owned()?)?;
     for door in doors {
-        acceptors.spawn(accept::<S>(door, Arc::clone(shared), open.clone()));
+        let accepting = accept::<S>(settings.clone(), door, Arc::clone(shared), open.clone());
+        acceptors.spawn(accepting);
     }
     drop(open);
     stop.readable().await?;
@@ -125,18 +130,23 @@ impl Door {
 }
 
 /// What accepts at one listener, and gives each connection its task.
-async fn accept<S: Session>(door: Door, shared: Arc<Shared>, open: mpsc::Sender<()>) {
+async fn accept<S: Session>(
+    settings: S::Settings,
+    door: Door,
+    shared: Arc<Shared>,
+    open: mpsc::Sender<()>,
+) {
     loop {
         let accepted = match &door {
             Door::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
                 // It fails only on a connection that is already reset, whose first read will say so.
                 let _ = stream.set_nodelay(true);
                 let (entry, stop) = Entry::new(&shared, open.clone());
-                tokio::spawn(serve_connection::<S, _>(stream, entry, stop));
+                tokio::spawn(serve_connection(S::begin(&settings), stream, entry, stop));
             }),
             Door::Unix(listener) => listener.accept().await.map(|(stream, _)| {
                 let (entry, stop) = Entry::new(&shared, open.clone());
-                tokio::spawn(serve_connection::<S, _>(stream, entry, stop));
+                tokio::spawn(serve_connection(S::begin(&settings), stream, entry, stop));
             }),
         };
         if let Err(error) = accepted
@@ -150,11 +160,11 @@ async fn accept<S: Session>(door: Door, shared: Arc<Shared>, open: mpsc::Sender<
 
 /// A connection's task. An error is a reset: there is nobody left to tell.
 async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Unpin>(
+    mut session: S,
     mut stream: Stream,
     mut entry: Entry,
     mut stop: oneshot::Receiver<()>,
 ) {
-    let mut session = S::default();
     let mut input = vec![0; INPUT_BYTES];
     let mut output = Vec::new();
     let mut stopping = false;
@@ -171,9 +181,9 @@ async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Un
         let Ok(received) = received else { return };
         output.clear();
         if received == 0 {
-            session.end_of_input(&mut output);
+            let _ = session.end_of_input(&mut output);
         } else {
-            session.input(&input[..received], &mut output);
+            let _ = session.input(&input[..received], &mut output);
         }
         // As `write_all`, but counting: the drop of a task may end it half-way.
         let mut sent = 0;

@@ -7,31 +7,37 @@
 
 use std::num::NonZeroU32;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use throng_servers::{Announcement, Model, Options, Workload, serve};
 use throng_sys::address::Address;
 
-/// The first argument of a child. The others are a model, a number of workers, and addresses.
+use super::setup::Setup;
+
+/// The first argument of a child. The others are a model, its numbers of workers and accept threads, a workload, a delay
+/// in nanoseconds and how it is waited for, and addresses.
 const SERVE: &str = "serve-for-a-test";
 const ITS_OWN_NUMBER: &str = "its-own";
+const INLINE: &str = "inline";
 const BACKLOG: u32 = 512;
 
 /// The command line that makes this program the server.
-pub(super) fn command(
-    model: Model,
-    workers: Option<NonZeroU32>,
-    listen: &[Address],
-    open_files_max: Option<u32>,
-) -> Command {
-    let limit = open_files_max.map_or(String::new(), |limit| format!("ulimit -n {limit}; "));
-    let workers = workers.map_or(ITS_OWN_NUMBER.to_owned(), |workers| workers.to_string());
+pub(super) fn command(setup: &Setup) -> Command {
+    let limit = setup.open_files_max;
+    let limit = limit.map_or(String::new(), |limit| format!("ulimit -n {limit}; "));
+    let number = |number: Option<NonZeroU32>| {
+        number.map_or(ITS_OWN_NUMBER.to_owned(), |number| number.to_string())
+    };
     let mut command = Command::new("sh");
     command
         .args(["-c", &format!("{limit}exec \"$0\" \"$@\"")])
         // Not by its name, under which the next build puts another file.
         .arg(format!("/proc/{}/exe", std::process::id()))
-        .args([SERVE, model.name(), &workers])
-        .args(listen.iter().map(Address::to_string));
+        .args([SERVE, setup.model.name()])
+        .args([number(setup.workers), number(setup.accept_threads)])
+        .args([setup.workload.name(), &setup.delay.as_nanos().to_string()])
+        .arg(if setup.delay_inline { INLINE } else { "own" })
+        .args(setup.listen.iter().map(Address::to_string));
     command
 }
 
@@ -42,18 +48,20 @@ pub(super) fn serve_if_asked() -> Option<ExitCode> {
         return None;
     }
     let model: Model = arguments.next()?.parse().expect("a model");
-    let workers = match arguments.next()?.as_str() {
-        ITS_OWN_NUMBER => None,
-        number => Some(number.parse().expect("a number of workers")),
-    };
+    let workers = its_own_or(&arguments.next()?);
+    let accept_threads = its_own_or(&arguments.next()?);
+    let workload: Workload = arguments.next()?.parse().expect("a workload");
     let options = Options {
+        workers,
+        accept_threads,
+        delay: Duration::from_nanos(arguments.next()?.parse().expect("a delay")),
+        delay_inline: arguments.next()? == INLINE,
         listen: arguments
             .map(|text| text.parse().expect("an address"))
             .collect(),
         backlog: BACKLOG,
-        workers,
     };
-    Some(match serve(model, Workload::Echo, &options, &mut tell) {
+    Some(match serve(model, workload, &options, &mut tell) {
         Ok(served) => {
             println!("served {} {}", served.connections, served.bytes);
             for note in served.notes {
@@ -66,6 +74,10 @@ pub(super) fn serve_if_asked() -> Option<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+fn its_own_or(number: &str) -> Option<NonZeroU32> {
+    (number != ITS_OWN_NUMBER).then(|| number.parse().expect("a number"))
 }
 
 fn tell(announcement: Announcement<'_>) {

@@ -50,12 +50,7 @@ pub(crate) struct Ended {
 impl Server {
     pub(super) fn spawn(setup: &Setup) -> Self {
         let errors = tempfile::tempfile().expect("a file");
-        let mut command = child::command(
-            setup.model,
-            setup.workers,
-            &setup.listen,
-            setup.open_files_max,
-        );
+        let mut command = child::command(setup);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

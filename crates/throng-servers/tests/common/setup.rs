@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use throng_servers::Model;
+use throng_servers::{Model, Workload};
 use throng_sys::address::Address;
 
 use super::server::Server;
@@ -17,6 +18,10 @@ pub(crate) struct Setup {
     pub(super) listen: Vec<Address>,
     pub(super) workers: Option<NonZeroU32>,
     pub(super) open_files_max: Option<u32>,
+    pub(super) workload: Workload,
+    pub(super) delay: Duration,
+    pub(super) delay_inline: bool,
+    pub(super) accept_threads: Option<NonZeroU32>,
 }
 
 impl Setup {
@@ -27,6 +32,10 @@ impl Setup {
             listen,
             workers: has_many.then_some(WORKERS_MAX),
             open_files_max: None,
+            workload: Workload::Echo,
+            delay: Duration::ZERO,
+            delay_inline: false,
+            accept_threads: None,
         }
     }
 
@@ -49,6 +58,30 @@ impl Setup {
     /// Its `ulimit -n`.
     pub(crate) fn open_files_max(mut self, limit: u32) -> Self {
         self.open_files_max = Some(limit);
+        self
+    }
+
+    /// What it answers, where that is not an echo.
+    pub(crate) fn workload(mut self, workload: Workload) -> Self {
+        self.workload = workload;
+        self
+    }
+
+    /// How long each answer waits whose request does not say itself.
+    pub(crate) fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// The handler sleeps the delay out itself.
+    pub(crate) fn delay_inline(mut self) -> Self {
+        self.delay_inline = true;
+        self
+    }
+
+    /// Threads that do nothing but accept.
+    pub(crate) fn accept_threads(mut self, threads: NonZeroU32) -> Self {
+        self.accept_threads = Some(threads);
         self
     }
 

@@ -1,4 +1,6 @@
 //! Handing a namespace over: its descriptors as ancillary data of one message on a Unix socket (`SCM_RIGHTS`, `unix(7)`).
+//!
+//! The bytes of the message say which of them are there that need not be.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -14,17 +16,18 @@ use rustix::net::{
 use super::network::Private;
 use super::{Entered, Network};
 use crate::kernel_file::with_context;
+use crate::packet::PacketSocket;
 use crate::sock_diag::SocketDiagnostics;
 
-/// What is opened inside, in the order of the message, besides the netlink socket that comes after it and the user namespace
-/// that may come last.
+/// What is opened inside, in the order of the message. After it come the netlink socket, the packet socket where one can be
+/// opened, and the user namespace where there is one.
 const FILES: [&str; 4] = ["ns/net", "net/snmp", "net/netstat", "net/unix"];
-/// With a user namespace.
-const DESCRIPTORS_MAX: usize = FILES.len() + 2;
+/// All of them.
+const DESCRIPTORS_MAX: usize = FILES.len() + 3;
 
 impl Entered {
-    /// Opens what is needed to use this namespace from outside, and sends it through a Unix stream socket: one byte, and
-    /// the descriptors with it. The process may then end.
+    /// Opens what is needed to use this namespace from outside, and sends it through a Unix stream socket: two bytes, and
+    /// the descriptors with them. The process may then end.
     ///
     /// # Errors
     /// What opening or sending answers.
@@ -40,6 +43,14 @@ impl Entered {
             .map(open)
             .collect::<io::Result<Vec<OwnedFd>>>()?;
         descriptors.push(SocketDiagnostics::open()?.into());
+        // Without it all but the handshakes can be observed.
+        let packet_refusal = match PacketSocket::open() {
+            Ok(socket) => {
+                descriptors.push(socket.into());
+                0
+            }
+            Err(error) => errno_byte(&error),
+        };
         if self.in_user_namespace {
             descriptors.push(open("ns/user")?);
         }
@@ -49,7 +60,10 @@ impl Entered {
         ancillary.push(SendAncillaryMessage::ScmRights(&borrowed));
         rustix::net::sendmsg(
             socket,
-            &[IoSlice::new(b"n")],
+            &[IoSlice::new(&[
+                packet_refusal,
+                u8::from(self.in_user_namespace),
+            ])],
             &mut ancillary,
             SendFlags::NOSIGNAL,
         )
@@ -64,12 +78,12 @@ impl Network {
     /// # Errors
     /// What receiving answers; `InvalidData` if the descriptors are not there.
     pub fn receive(socket: impl AsFd) -> io::Result<Self> {
-        let mut byte = [0];
+        let mut bytes = [0; 2];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         rustix::net::recvmsg(
             socket,
-            &mut [IoSliceMut::new(&mut byte)],
+            &mut [IoSliceMut::new(&mut bytes)],
             &mut ancillary,
             RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT,
         )
@@ -89,18 +103,32 @@ impl Network {
                 )
             })
         };
+        let [packet_refusal, in_user_namespace] = bytes;
         let private = Private {
             net: next()?,
             snmp: next()?.into(),
             netstat: next()?.into(),
             unix: next()?.into(),
-            diagnostics: next()?.into(),
-            user: next().ok(),
+            diagnostics: Arc::new(next()?.into()),
+            packets: match packet_refusal {
+                0 => Ok(Arc::new(next()?.into())),
+                errno => Err(i32::from(errno)),
+            },
+            user: match in_user_namespace {
+                0 => None,
+                _ => Some(next()?),
+            },
         };
         Ok(Self {
             private: Some(Arc::new(private)),
         })
     }
+}
+
+/// Why, in a byte that is not 0. (The kernel's numbers end at 133.)
+fn errno_byte(error: &io::Error) -> u8 {
+    let number = error.raw_os_error().unwrap_or(libc::EIO);
+    u8::try_from(number).unwrap_or(libc::EIO as u8)
 }
 
 #[cfg(test)]
@@ -110,6 +138,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::packet::{Interfaces, SegmentKind, TapError};
 
     /// A network made on a thread that ends, or why there is none. (Only a user namespace needs a process of one thread.)
     fn made() -> Result<Network, String> {
@@ -158,5 +187,23 @@ mod tests {
         network.join(&mut command);
         assert_eq!(command.output().unwrap().stdout, b"17\n");
         assert_ne!(crate::sysctl::read("net.core.somaxconn").unwrap(), "17");
+    }
+
+    #[test]
+    fn handshakes_of_a_network_are_seen_from_outside() {
+        let Ok(network) = made() else {
+            return;
+        };
+        let mut tap = network.handshakes(80, Interfaces::Loopback).unwrap();
+        let again = network.clone().handshakes(80, Interfaces::Loopback);
+        assert!(matches!(again.unwrap_err(), TapError::InUse));
+
+        let mut command = Command::new("bash");
+        command.args(["-c", "echo > /dev/tcp/127.0.0.1/80"]);
+        network.join(&mut command);
+        assert!(!command.output().unwrap().status.success(), "refused");
+        let mut seen = Vec::new();
+        tap.read(|segment| seen.push(segment.kind));
+        assert_eq!(seen, [SegmentKind::Syn, SegmentKind::Reset]);
     }
 }

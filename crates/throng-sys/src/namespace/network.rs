@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::raw;
 use crate::kernel_counters::KernelCounters;
+use crate::packet::{Interfaces, PacketSocket, SegmentTap, TapError};
 use crate::sock_diag::{self, Listener, SocketDiagnostics, UnixListener};
 
 /// The caller's own network, or a private one. Clones are the same network, which lives as long as one of them does, or a
@@ -29,7 +30,9 @@ pub(super) struct Private {
     pub(super) net: OwnedFd,
     /// Where it took one.
     pub(super) user: Option<OwnedFd>,
-    pub(super) diagnostics: SocketDiagnostics,
+    pub(super) diagnostics: Arc<SocketDiagnostics>,
+    /// Or the kernel's number for why there is none.
+    pub(super) packets: Result<Arc<PacketSocket>, i32>,
     pub(super) snmp: File,
     pub(super) netstat: File,
     pub(super) unix: File,
@@ -72,6 +75,34 @@ impl Network {
             Some(private) => private.diagnostics.listeners(),
             None => sock_diag::listeners(),
         }
+    }
+
+    /// The socket diagnostics of this network, to be asked again and again.
+    ///
+    /// # Errors
+    /// As [`SocketDiagnostics::open`].
+    pub fn diagnostics(&self) -> io::Result<Arc<SocketDiagnostics>> {
+        match &self.private {
+            Some(private) => Ok(Arc::clone(&private.diagnostics)),
+            None => SocketDiagnostics::open().map(Arc::new),
+        }
+    }
+
+    /// Begins to look at the handshakes of one port. A private network has one observer at a time.
+    ///
+    /// # Errors
+    /// [`TapError::NotPermitted`] without `CAP_NET_RAW` where the packet socket had to be opened: in a private network, or
+    /// here in the caller's own.
+    pub fn handshakes(&self, port: u16, interfaces: Interfaces) -> Result<SegmentTap, TapError> {
+        let refused = |error| TapError::of_opening(error);
+        let socket = match &self.private {
+            Some(private) => private
+                .packets
+                .clone()
+                .map_err(|errno| refused(io::Error::from_raw_os_error(errno)))?,
+            None => Arc::new(PacketSocket::open().map_err(refused)?),
+        };
+        SegmentTap::start(&socket, port, interfaces)
     }
 
     /// As [`sock_diag::find_unix_listener`].

@@ -40,6 +40,27 @@ fn bytes_are_received_into_provided_buffers_and_recycled() {
 }
 
 #[test]
+fn a_single_receive_ends_with_its_piece_and_takes_no_more_than_a_buffer() {
+    let (mut near, far) = UnixStream::pair().expect("a pair");
+    let mut ring = ring(b"");
+    near.write_all(&[7; 23]).expect("written");
+    for (token, length) in [(5, 16), (6, 7)] {
+        ring.receive_once(&far, token).expect("queued");
+        ring.submit().expect("submitted");
+        ring.submit_and_wait(1, None).expect("waited");
+        let completion = ring.next_completion().expect("one");
+        assert_eq!(
+            (completion.token, completion.bytes().ok(), completion.more),
+            (token, Some(length), false)
+        );
+        let buffer = completion.buffer.expect("a buffer");
+        assert_eq!(ring.received(&buffer, length), &[7; 16][..length]);
+        ring.recycle(buffer);
+    }
+    assert!(ring.next_completion().is_none(), "nothing is under way");
+}
+
+#[test]
 fn running_out_of_buffers_ends_the_multishot_with_enobufs() {
     let (mut near, far) = UnixStream::pair().expect("a pair");
     let mut ring = ring(b"");

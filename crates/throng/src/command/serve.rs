@@ -2,9 +2,11 @@
 
 use std::io::{self, Write as _};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+use throng_lab::plan::value;
 use throng_servers::{Announcement, Model, Options, ServeError, Workload};
 use throng_sys::address::Address;
 use throng_sys::limits;
@@ -18,6 +20,8 @@ Examples:
   throng serve epoll-edge
   throng serve io-uring --listen 127.0.0.1:7000 --listen '[::1]:7000' --listen unix:/tmp/echo.sock
   throng serve poll --listen 127.0.0.1:0         a free port; the line `ready` names it
+  throng serve iterative --workload oneshot --delay 40ms --backlog 5
+  throng serve epoll-edge --workload http        then: curl 'http://127.0.0.1:7000/?delay=40'
 
 It prints `workers N` and `serves-at-once N` where its design fixes those numbers, then `ready ADDRESS`
 for each listener once all are open, and at the end `served connections=N bytes=M`. On SIGTERM or Ctrl-C it answers what has come, closes, and leaves
@@ -47,6 +51,15 @@ pub(crate) struct Arguments {
     /// Threads or processes that serve, for models in which that is a choice
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroU32>,
+    /// Threads that accept and start a thread for each connection (thread-per-connection only)
+    #[arg(long, value_name = "N")]
+    accept_threads: Option<NonZeroU32>,
+    /// How long each answer waits: of `oneshot`, and of `http` where a request does not say itself
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
+    delay: Option<Duration>,
+    /// Let the handler sleep a delay out, as a careless one does: in an event loop everybody else waits too
+    #[arg(long)]
+    delay_inline: bool,
 }
 
 fn models() -> PossibleValuesParser {
@@ -56,7 +69,9 @@ fn models() -> PossibleValuesParser {
 }
 
 fn workloads() -> PossibleValuesParser {
-    PossibleValuesParser::new(Workload::ALL.map(Workload::name))
+    PossibleValuesParser::new(
+        Workload::ALL.map(|workload| PossibleValue::new(workload.name()).help(workload.summary())),
+    )
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
@@ -67,6 +82,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         listen: arguments.listen.clone(),
         backlog: arguments.backlog,
         workers: arguments.workers,
+        accept_threads: arguments.accept_threads,
+        delay: arguments.delay.unwrap_or_default(),
+        delay_inline: arguments.delay_inline,
     };
     let mut announce = |what: Announcement<'_>| match what {
         Announcement::Workers(workers) => tell(&format!("workers {workers}\n")),
@@ -101,6 +119,8 @@ fn tell(line: &str) {
 fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Workers { .. }
+        | ServeError::AcceptThreads { .. }
+        | ServeError::Delay { .. }
         | ServeError::NoUnix { .. }
         | ServeError::Listeners { .. }
         | ServeError::NoAddress => Failure::usage(error),

@@ -37,6 +37,7 @@ struct Entry {
     /// How many threads, loops or processes serve, where that is a number that may be chosen.
     workers: Option<u32>,
     serves_unix: bool,
+    takes_accept_threads: bool,
     summary: &'static str,
 }
 
@@ -57,6 +58,7 @@ fn entry(model: Model) -> Entry {
         serves_at_once: model.serves_at_once(),
         workers: model.workers(None).map(std::num::NonZeroU32::get),
         serves_unix: model.serves_unix(),
+        takes_accept_threads: model.takes_accept_threads(),
         summary: model.summary(),
     }
 }

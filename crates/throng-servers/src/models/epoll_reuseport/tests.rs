@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::opening::Announcement;
+use crate::serve::Options;
 use throng_sys::socket::ListenError;
 
 fn connect(address: &Address) -> TcpStream {
@@ -32,7 +33,7 @@ fn who_waits_in_a_queue_when_the_server_is_stopped_is_answered() {
     let address = listeners[0].address().clone();
     let (main_end, loops_end) = UnixStream::pair().expect("a pair");
     let own = vec![listeners.remove(0)];
-    let server = Loop::<Echo>::new(own, WAITING + 1, &loops_end).expect("a loop");
+    let server = Loop::<Echo>::new(&(), own, WAITING + 1, &loops_end).expect("a loop");
     let clients: Vec<TcpStream> = (0..WAITING).map(|_| connect(&address)).collect();
 
     shut_down(&main_end);
@@ -42,6 +43,14 @@ fn who_waits_in_a_queue_when_the_server_is_stopped_is_answered() {
     assert_eq!(served.bytes, 3 * WAITING as u64);
 }
 
+fn listening(listen: Vec<Address>) -> Options {
+    Options {
+        listen,
+        backlog: 16,
+        ..Options::default()
+    }
+}
+
 #[test]
 fn loops_share_a_port_and_a_second_server_does_not() {
     let any = Address::any_loopback_port([127, 0, 0, 1].into());
@@ -49,7 +58,7 @@ fn loops_share_a_port_and_a_second_server_does_not() {
         .to_string()
         .parse()
         .expect("an address");
-    let listen = [any, any_ipv6];
+    let options = listening(vec![any, any_ipv6]);
     let workers = NonZeroU32::new(3);
     let (stop, stopped) = UnixStream::pair().expect("a pair");
     let (ready, is_ready) = std::sync::mpsc::channel();
@@ -59,9 +68,9 @@ fn loops_share_a_port_and_a_second_server_does_not() {
                 let address: Address = is_ready.recv().expect("ready");
                 (0..7).for_each(|_| is_answered(connect(&address)));
                 let mut tell = |_: Announcement<'_>| panic!("the port is taken");
-                let taken = [address];
-                let mut opening = Opening::new(&DECLARATION, &taken, 16, workers, &mut tell);
-                let error = serve::<Echo>(&mut opening, stop.as_fd()).expect_err("taken");
+                let taken = listening(vec![address]);
+                let mut opening = Opening::new(&DECLARATION, &taken, workers, &mut tell);
+                let error = serve::<Echo>(&mut opening, &(), stop.as_fd()).expect_err("taken");
                 assert!(
                     matches!(error, ModelError::Listen(ListenError::InUse { .. })),
                     "{error}"
@@ -73,8 +82,8 @@ fn loops_share_a_port_and_a_second_server_does_not() {
                 ready.send(address.clone()).expect("it waits");
             }
         };
-        let mut opening = Opening::new(&DECLARATION, &listen, 16, workers, &mut tell);
-        serve::<Echo>(&mut opening, stopped.as_fd()).expect("served")
+        let mut opening = Opening::new(&DECLARATION, &options, workers, &mut tell);
+        serve::<Echo>(&mut opening, &(), stopped.as_fd()).expect("served")
     });
     assert_eq!((served.connections, served.bytes), (14, 42));
 }

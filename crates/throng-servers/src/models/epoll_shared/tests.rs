@@ -6,6 +6,7 @@ use throng_sys::address::Address;
 
 use super::*;
 use crate::opening::Announcement;
+use crate::serve::Options;
 
 const CLIENTS: usize = 11;
 
@@ -20,7 +21,11 @@ fn is_echoed(path: &Path) {
 /// Serves with three loops while `meanwhile` runs, which is handed the path.
 fn serve_with_three(name: &str, meanwhile: impl FnOnce(&Path) + Send) -> Served {
     let path = std::env::temp_dir().join(format!("throng-{name}-{}.sock", std::process::id()));
-    let listen = [Address::Unix(path.clone())];
+    let options = Options {
+        listen: vec![Address::Unix(path.clone())],
+        backlog: 64,
+        ..Options::default()
+    };
     let (stop, stopped) = UnixStream::pair().expect("a pair");
     let (ready, is_ready) = std::sync::mpsc::channel();
     let served = thread::scope(|scope| {
@@ -36,8 +41,8 @@ fn serve_with_three(name: &str, meanwhile: impl FnOnce(&Path) + Send) -> Served 
             }
         };
         let workers = NonZeroU32::new(3);
-        let mut opening = Opening::new(&DECLARATION, &listen, 64, workers, &mut tell);
-        serve::<Echo>(&mut opening, stopped.as_fd()).expect("served")
+        let mut opening = Opening::new(&DECLARATION, &options, workers, &mut tell);
+        serve::<Echo>(&mut opening, &(), stopped.as_fd()).expect("served")
     });
     assert!(!path.exists(), "the last loop removed the path");
     served
@@ -61,7 +66,7 @@ fn a_paused_loop_watches_its_listeners_again() {
     let path = std::env::temp_dir().join(format!("throng-rest-{}.sock", std::process::id()));
     let listener = Listener::open(&Address::Unix(path.clone()), 16).expect("listening");
     let (main_end, loops_end) = UnixStream::pair().expect("a pair");
-    let mut server = Loop::<Echo>::new(Arc::from([listener]), &loops_end).expect("a loop");
+    let mut server = Loop::<Echo>::new(&(), Arc::from([listener]), &loops_end).expect("a loop");
     let waiting = UnixStream::connect(&path).expect("connected");
     let is_reported = |server: &mut Loop<'_, Echo>| {
         let ready = server.epoll.wait(Some(0)).expect("wait");

@@ -28,7 +28,7 @@ fn at_the_limit_connections_wait_until_one_closes() {
     let (path, listener) = listener("select-limit");
     let (stop, stopped) = UnixStream::pair().expect("a pair");
     let server = thread::spawn(move || {
-        Server::<Echo>::new(vec![listener], stopped.as_fd(), 2)
+        Server::<Echo>::new(&(), vec![listener], stopped.as_fd(), 2)
             .expect("low descriptors")
             .run()
     });
@@ -64,7 +64,7 @@ fn a_descriptor_without_a_bit_is_closed_and_noted_and_the_others_go_on() {
         let (path, listener) = listener("select-high");
         let (stop, stopped) = UnixStream::pair().expect("a pair");
         let mut server =
-            Server::<Echo>::new(vec![listener], stopped.as_fd(), FD_SETSIZE).expect("low");
+            Server::<Echo>::new(&(), vec![listener], stopped.as_fd(), FD_SETSIZE).expect("low");
         let mut low = UnixStream::connect(&path).expect("connected");
         server.admit(server.listeners[0].accept().expect("low"));
 

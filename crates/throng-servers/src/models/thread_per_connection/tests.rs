@@ -12,7 +12,8 @@ fn a_connection_without_a_thread_is_closed_and_counted_and_the_others_go_on() {
     let address = throng_sys::address::Address::Unix(path.clone());
     let listener = Listener::open(&address, 16).expect("listening");
     let (stop, stopped) = UnixStream::pair().expect("a pair");
-    let server = thread::spawn(move || serve_at_most::<Echo>(2, vec![listener], stopped.as_fd()));
+    let server =
+        thread::spawn(move || serve_at_most::<Echo>(&(), 2, vec![listener], stopped.as_fd()));
 
     let mut byte = [0];
     let mut served: Vec<_> = (0..2)

@@ -1,0 +1,31 @@
+//! What is known of all requests of a trial, the quick ones too, counted before they are thinned out.
+
+/// Of all requests that the generator told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// The most requests that waited at once, as [`super::waiting`] defines it; absent where not every request is known.
+    pub(crate) waiting_at_once_max: Option<u32>,
+    /// Requests whose final ACK was dropped, as far as it made them slow or fail.
+    pub(crate) final_acks_dropped: u64,
+    /// The longest that one of them was unknown to the server.
+    pub(crate) final_ack_waited_ns_max: u64,
+    /// Requests whose first byte took more than twice the service time and [`DELAY_SPARE_NS`].
+    pub(crate) delayed: u64,
+    /// Of these, mostly by the accept queue, as observed.
+    pub(crate) delayed_by_accept_queue: u64,
+    /// Of these, mostly by the server that had accepted them, as observed.
+    pub(crate) delayed_by_service: u64,
+}
+
+/// What scheduling alone may add to a first byte on a busy machine without meaning anything.
+pub(crate) const DELAY_SPARE_NS: u64 = 5_000_000;
+
+impl Account {
+    /// Whether a first byte that took so long is a delayed one.
+    pub(super) fn is_delayed(waited_ns: u64, service_time_ns: u64) -> bool {
+        waited_ns
+            > service_time_ns
+                .saturating_mul(2)
+                .saturating_add(DELAY_SPARE_NS)
+    }
+}

@@ -1,0 +1,128 @@
+//! Findings: what explains a trial's figures, each a small function of the same evidence.
+//!
+//! A finding claims something, so each has thresholds above what chance makes, with their reasons beside them. None is made from
+//! counters that somebody else may have moved: in the host's network they are believed only where the trial's own connections show the
+//! same ([`Evidence::counter_of_overflow`]).
+
+mod accept_queue_overflow;
+mod backlog_clamped;
+mod connections_refused;
+mod delayed_ack;
+mod final_ack_dropped;
+mod generator_bound;
+mod head_of_line_blocking;
+mod idle_server;
+mod syn_cookies;
+mod too_few_acceptors;
+mod unbalanced_listeners;
+
+use throng_record::connections::SLOW_CONNECT_NS;
+use throng_record::side::CounterDeltas;
+use throng_record::{
+    AcceptQueueRecord, Check, ConnectPhase, ConnectionsPhase, ErrorCounts, ExchangePhase, Finding,
+    HandshakesRecord, Histogram, Network, Setting,
+};
+
+use super::account::Account;
+use crate::limit::Busy;
+
+/// What the findings of one trial are made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evidence<'a> {
+    pub(crate) setting: &'a Setting,
+    /// Whose network it was: whether the counters are of this trial alone.
+    pub(crate) network: Network,
+    /// Opening kept connections.
+    pub(crate) connect: &'a ConnectPhase,
+    pub(crate) exchange: &'a ExchangePhase,
+    /// Where each message had a connection of its own: those, attributed, and the account that came with it.
+    pub(crate) connections: Option<(&'a ConnectionsPhase, &'a Account)>,
+    /// Absent where it was not observed.
+    pub(crate) accept_queue: Option<&'a AcceptQueueRecord>,
+    /// Absent where they were not observed.
+    pub(crate) handshakes: Option<&'a HandshakesRecord>,
+    /// Of the server's network, by full name; empty where that is not visible.
+    pub(crate) kernel_counters: &'a CounterDeltas,
+    /// Failures of all phases.
+    pub(crate) errors: &'a ErrorCounts,
+    pub(crate) busy: Busy,
+    /// Connections that the server serves at once, if it said so.
+    pub(crate) serves_at_once: Option<u32>,
+    /// Whether a listener was there when the trial began; absent where it could not be looked up.
+    pub(crate) was_listening: Option<bool>,
+    pub(crate) checks: &'a [Check],
+}
+
+/// Every finding, the gravest first: what lost requests, what cost them seconds, what cost them the server's time, what
+/// qualifies the figures.
+#[cfg_attr(not(test), expect(dead_code, reason = "trials do not ask for it yet"))]
+pub(crate) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let all = [
+        connections_refused::find,
+        accept_queue_overflow::find,
+        backlog_clamped::find,
+        final_ack_dropped::find,
+        syn_cookies::find,
+        unbalanced_listeners::find,
+        too_few_acceptors::find,
+        head_of_line_blocking::find,
+        delayed_ack::find,
+        generator_bound::find,
+    ];
+    all.into_iter().filter_map(|find| find(evidence)).collect()
+}
+
+impl Evidence<'_> {
+    /// By how much a counter grew; 0 where it did not, or is not known.
+    fn counter(&self, name: &str) -> u64 {
+        let change = self.kernel_counters.get(name).copied().unwrap_or(0);
+        u64::try_from(change).unwrap_or(0)
+    }
+
+    /// The same for a counter of the accept queue and the request queue. In the host's network other servers move it too: there it counts
+    /// only where this trial has met a full queue.
+    fn counter_of_overflow(&self, name: &str) -> u64 {
+        if self.network == Network::Private || self.has_met_full_queue() {
+            self.counter(name)
+        } else {
+            0
+        }
+    }
+
+    fn has_met_full_queue(&self) -> bool {
+        let mut listeners = self
+            .accept_queue
+            .into_iter()
+            .flat_map(|queue| &queue.listeners);
+        let was_seen_full = listeners.any(|listener| listener.depth_max > listener.backlog);
+        let has_final_ack_dropped = self
+            .connections
+            .is_some_and(|(_, account)| account.final_acks_dropped > 0);
+        was_seen_full || has_final_ack_dropped || self.connects_delayed() > 0
+    }
+
+    /// Connects that took longer by retransmitting their SYN. Of kept connections only the time is known.
+    fn connects_delayed(&self) -> u64 {
+        match self.connections {
+            Some((phase, _)) => phase.attribution.connects_by_syn_retransmission,
+            None => count_between(&self.connect.latency, SLOW_CONNECT_NS, u64::MAX),
+        }
+    }
+
+    /// The backlog in force; of several listeners the shortest. Absent where none was observed.
+    fn backlog(&self) -> Option<u32> {
+        let listeners = &self.accept_queue?.listeners;
+        listeners.iter().map(|listener| listener.backlog).min()
+    }
+}
+
+/// Values of a stored histogram from `low` to `high`, both included; 0 where it is damaged.
+fn count_between(histogram: &Histogram, low: u64, high: u64) -> u64 {
+    let live = histogram.decode();
+    live.map_or(0, |live| live.count_between(low, high))
+}
+
+#[cfg(test)]
+pub(super) mod hand_made;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Accept-queue overflow: connections came that the queue had no room for, and their SYNs or final ACKs were dropped.
+//!
+//! The backlog that would have sufficed is told from the most requests that waited at once (the queue holds backlog + 1), with two bounds: more
+//! than was in force, since that did overflow, and, unless connections were left in the queue by clients that gave up, no more than the
+//! clients of a closed loop need. It is of this run: see `waiting.rs`.
+
+use throng_record::Finding;
+
+use super::Evidence;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
+    let overflows = evidence.counter_of_overflow("TcpExt.ListenOverflows");
+    if overflows == 0 {
+        return None;
+    }
+    let connect_latency = match evidence.connections {
+        Some((phase, _)) => &phase.connect_latency,
+        None => &evidence.connect.latency,
+    };
+    let depths = evidence.accept_queue.map(|queue| {
+        let of_each = queue.listeners.iter().map(|listener| listener.depth_max);
+        of_each.max().unwrap_or(0)
+    });
+    Some(Finding::AcceptQueueOverflow {
+        overflows,
+        drops: evidence.counter("TcpExt.ListenDrops"),
+        connects_delayed: evidence.connects_delayed(),
+        connect_ns_max: connect_latency.max_ns,
+        backlog: evidence.backlog(),
+        depth_max: depths,
+        backlog_sufficient: backlog_sufficient(evidence),
+    })
+}
+
+fn backlog_sufficient(evidence: &Evidence<'_>) -> Option<u32> {
+    let (_, account) = evidence.connections?;
+    let waited_at_once = account.waiting_at_once_max?;
+    let clients = evidence.setting.connections;
+    let by_waiting = waited_at_once.min(clients).saturating_sub(1);
+    let by_overflow = evidence
+        .backlog()
+        .map_or(0, |backlog| backlog.saturating_add(1));
+    Some(by_waiting.max(by_overflow))
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::Network;
+
+    use super::*;
+    use crate::explain::findings::hand_made::{Case, histogram, listener};
+
+    fn overflown() -> Case {
+        let mut case = Case::backlog();
+        case.counter("TcpExt.ListenOverflows", 31);
+        case.counter("TcpExt.ListenDrops", 33);
+        case.account.waiting_at_once_max = Some(20);
+        case.phase.attribution.connects_by_syn_retransmission = 14;
+        case.phase.connect_latency = histogram(&[(3_000_000_000, 1)]);
+        case.queue.listeners = vec![listener(5, 6, 4.0)];
+        case
+    }
+
+    fn sufficient(case: &Case) -> Option<u32> {
+        match find(&case.evidence()) {
+            Some(Finding::AcceptQueueOverflow {
+                backlog_sufficient, ..
+            }) => backlog_sufficient,
+            other => panic!("no overflow: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn overflows_are_told_with_the_delay_and_the_backlog_that_would_have_sufficed() {
+        let Some(Finding::AcceptQueueOverflow {
+            overflows: 31,
+            drops: 33,
+            connects_delayed: 14,
+            connect_ns_max,
+            backlog: Some(5),
+            depth_max: Some(6),
+            backlog_sufficient: Some(19),
+        }) = find(&overflown().evidence())
+        else {
+            panic!("{:?}", find(&overflown().evidence()));
+        };
+        assert!((2_990_000_000..=3_010_000_000).contains(&connect_ns_max));
+        assert_eq!(find(&Case::backlog().evidence()), None);
+    }
+
+    #[test]
+    fn a_sufficient_backlog_is_more_than_overflowed_and_no_more_than_clients_need() {
+        let mut case = overflown();
+        case.account.waiting_at_once_max = Some(4);
+        assert_eq!(sufficient(&case), Some(6));
+        case.account.waiting_at_once_max = Some(90);
+        assert_eq!(sufficient(&case), Some(31), "32 clients");
+        case.account.waiting_at_once_max = None;
+        assert_eq!(sufficient(&case), None);
+    }
+
+    #[test]
+    fn in_the_hosts_network_overflows_may_be_another_servers() {
+        let mut case = overflown();
+        case.network = Network::Host;
+        assert!(find(&case.evidence()).is_some(), "connects were delayed");
+        case.phase.attribution.connects_by_syn_retransmission = 0;
+        assert!(find(&case.evidence()).is_some(), "the queue was seen full");
+        case.queue.listeners = vec![listener(5, 5, 4.0)];
+        assert_eq!(find(&case.evidence()), None);
+    }
+
+    #[test]
+    fn kept_connections_have_only_their_connect_times() {
+        let mut case = Case::echo();
+        case.counter("TcpExt.ListenOverflows", 3);
+        case.connect.latency = histogram(&[(90_000, 97), (1_010_000_000, 3)]);
+        assert!(matches!(
+            find(&case.evidence()),
+            Some(Finding::AcceptQueueOverflow {
+                connects_delayed: 3,
+                backlog: None,
+                depth_max: None,
+                backlog_sufficient: None,
+                ..
+            })
+        ));
+    }
+}

@@ -1,0 +1,156 @@
+//! A trial made by hand, for the tests of the findings.
+
+use std::collections::BTreeMap;
+
+use throng_record::plan::ListenFamily;
+use throng_record::side::CounterDeltas;
+use throng_record::{
+    AcceptQueueRecord, Amount, Backend, Check, ConnectPhase, ConnectionUse, ConnectionsPhase,
+    ErrorCounts, ExchangePhase, HandshakesRecord, Histogram, ListenerRecord, Network, Pacing,
+    Protocol, Setting, SourceAddresses, Stop, histogram,
+};
+
+use super::Evidence;
+use crate::explain::account::Account;
+use crate::limit::Busy;
+
+/// Everything that evidence refers to.
+pub(crate) struct Case {
+    pub(crate) setting: Setting,
+    pub(crate) network: Network,
+    pub(crate) connect: ConnectPhase,
+    pub(crate) exchange: ExchangePhase,
+    pub(crate) has_own_connections: bool,
+    pub(crate) phase: ConnectionsPhase,
+    pub(crate) account: Account,
+    pub(crate) is_queue_observed: bool,
+    pub(crate) queue: AcceptQueueRecord,
+    pub(crate) handshakes: Option<HandshakesRecord>,
+    pub(crate) counters: CounterDeltas,
+    pub(crate) errors: ErrorCounts,
+    pub(crate) busy: Busy,
+    pub(crate) was_listening: Option<bool>,
+    pub(crate) checks: Vec<Check>,
+}
+
+impl Case {
+    /// 32 clients with 5 requests each at 40 ms, in a private network, the queue observed, the server idle; nothing to find.
+    pub(crate) fn backlog() -> Self {
+        Self {
+            setting: setting(),
+            network: Network::Private,
+            connect: ConnectPhase::default(),
+            exchange: ExchangePhase::default(),
+            has_own_connections: true,
+            phase: ConnectionsPhase {
+                begun: 160,
+                connected: 160,
+                answered: 160,
+                ..ConnectionsPhase::default()
+            },
+            account: Account::default(),
+            is_queue_observed: true,
+            queue: AcceptQueueRecord::default(),
+            handshakes: None,
+            counters: CounterDeltas::new(),
+            errors: ErrorCounts::default(),
+            busy: Busy {
+                server: Some(0.05),
+                generator: Some(0.05),
+            },
+            was_listening: None,
+            checks: vec![],
+        }
+    }
+
+    /// Kept connections to a server of unknown service time whose queue was not observed.
+    pub(crate) fn echo() -> Self {
+        let backlog = Self::backlog();
+        Self {
+            setting: Setting {
+                service_time_ns: None,
+                connection: ConnectionUse::Kept,
+                ..backlog.setting
+            },
+            has_own_connections: false,
+            is_queue_observed: false,
+            ..backlog
+        }
+    }
+
+    pub(crate) fn counter(&mut self, name: &str, change: i64) {
+        self.counters.insert(name.to_owned(), change);
+    }
+
+    pub(crate) fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            setting: &self.setting,
+            network: self.network,
+            connect: &self.connect,
+            exchange: &self.exchange,
+            connections: self
+                .has_own_connections
+                .then_some((&self.phase, &self.account)),
+            accept_queue: self.is_queue_observed.then_some(&self.queue),
+            handshakes: self.handshakes.as_ref(),
+            kernel_counters: &self.counters,
+            errors: &self.errors,
+            busy: self.busy,
+            serves_at_once: None,
+            was_listening: self.was_listening,
+            checks: &self.checks,
+        }
+    }
+}
+
+/// A listener on the one port that there is.
+pub(crate) fn listener(backlog: u32, depth_max: u32, depth_mean: f64) -> ListenerRecord {
+    ListenerRecord {
+        address: "127.0.0.1:80".to_owned(),
+        backlog,
+        depth_max,
+        depth_mean,
+        ..ListenerRecord::default()
+    }
+}
+
+/// Values, each so many times.
+pub(crate) fn histogram(values: &[(u64, u64)]) -> Histogram {
+    let mut live = histogram::empty();
+    for &(value, times) in values {
+        live.record_n(value, times).expect("within range");
+    }
+    Histogram::from(&live)
+}
+
+fn setting() -> Setting {
+    Setting {
+        swept: vec![],
+        connections: 32,
+        protocol: Protocol::Echo { size_bytes: 6 },
+        verify: true,
+        pacing: Pacing::Closed { outstanding: 1 },
+        warmup: Amount::Messages(0),
+        stop: Stop::MessagesEach(5),
+        connection: ConnectionUse::PerMessage {
+            slow_first_byte_ns: 240_000_000,
+        },
+        workload: "oneshot".to_owned(),
+        service_time_ns: Some(40_000_000),
+        backend: Backend::Epoll,
+        shards: 1,
+        source: SourceAddresses::Spread,
+        nodelay: true,
+        connect_timeout_ns: 10_000_000_000,
+        reply_timeout_ns: 10_000_000_000,
+        ready_timeout_ns: 10_000_000_000,
+        server_cpus: vec![],
+        generator_cpus: vec![],
+        listen: ListenFamily::Ipv4,
+        backlog: 5,
+        workers: None,
+        accept_threads: None,
+        delay_inline: false,
+        kernel: BTreeMap::new(),
+    }
+}

@@ -1,0 +1,71 @@
+//! Too few acceptors: connections waited in the accept queue although the server was not busy.
+
+use throng_record::Finding;
+
+use super::Evidence;
+use super::idle_server::idle_server;
+
+/// Where delays are short, one connection or more must have waited all the time: a burst that is taken at once leaves the queue empty.
+const DEPTH_MEAN_MIN: f64 = 1.0;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
+    let idle = idle_server(evidence)?;
+    let queue = evidence.accept_queue?;
+    let of_each = queue.listeners.iter().map(|listener| listener.depth_mean);
+    let depth_mean: f64 = of_each.sum();
+    let slow = idle.phase.attribution.first_bytes_by_accept_queue;
+    let delayed = idle.account.delayed_by_accept_queue;
+    let is_long = depth_mean >= DEPTH_MEAN_MIN;
+    (idle.is_slow(slow) || is_long && idle.is_delayed(delayed)).then(|| Finding::TooFewAcceptors {
+        requests: slow.max(delayed),
+        of_requests: idle.phase.begun,
+        serves_at_once: evidence.serves_at_once,
+        clients: evidence.setting.connections,
+        depth_mean,
+        server_busy: idle.busy,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::findings::hand_made::{Case, listener};
+
+    fn found(slow: u64, delayed: u64, depth_mean: f64, busy: Option<f64>) -> Option<u64> {
+        let mut case = Case::backlog();
+        case.phase.attribution.first_bytes_by_accept_queue = slow;
+        case.account.delayed = delayed;
+        case.account.delayed_by_accept_queue = delayed;
+        case.queue.listeners = vec![listener(256, 8, depth_mean)];
+        case.busy.server = busy;
+        match find(&case.evidence()) {
+            Some(Finding::TooFewAcceptors { requests, .. }) => Some(requests),
+            None => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn one_slow_request_in_twenty_is_enough() {
+        assert_eq!(found(8, 0, 0.1, Some(0.1)), Some(8));
+        assert_eq!(found(7, 0, 9.0, Some(0.1)), None);
+    }
+
+    #[test]
+    fn shorter_delays_take_a_queue_that_is_hardly_ever_empty() {
+        assert_eq!(found(0, 120, 1.0, Some(0.1)), Some(120));
+        assert_eq!(found(0, 120, 0.9, Some(0.1)), None);
+        assert_eq!(found(0, 79, 3.0, Some(0.1)), None);
+    }
+
+    #[test]
+    fn a_busy_server_or_an_unseen_queue_says_nothing() {
+        assert_eq!(found(160, 160, 7.0, Some(0.5)), None);
+        assert_eq!(found(160, 160, 7.0, None), None);
+        let mut case = Case::backlog();
+        case.phase.attribution.first_bytes_by_accept_queue = 160;
+        assert!(find(&case.evidence()).is_some());
+        case.is_queue_observed = false;
+        assert_eq!(find(&case.evidence()), None);
+    }
+}

@@ -1,0 +1,117 @@
+use std::net::{TcpListener, TcpStream};
+use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
+
+use throng_sys::address::Address;
+use throng_sys::{shared_port, socket};
+
+use super::*;
+
+fn listen(backlog: u32) -> (OwnedFd, SocketAddr) {
+    let (listener, address) = socket::listen(&"127.0.0.1:0".parse().unwrap(), backlog).unwrap();
+    let Address::Tcp(address) = address else {
+        panic!("TCP")
+    };
+    (listener, address)
+}
+
+#[test]
+fn a_queue_is_seen_to_fill_and_to_empty() {
+    let (listener, server) = listen(1);
+    let mut sampler = Sampler::new(&Network::own(), server).unwrap();
+    sampler.look();
+    let before_ns = monotonic_ns();
+    let _clients = [(); 2].map(|()| TcpStream::connect(server).unwrap());
+    let filled_ns = monotonic_ns();
+    sampler.look();
+    sampler.look();
+    let still_ns = monotonic_ns();
+    for _ in 0..2 {
+        socket::accept(&listener).unwrap();
+    }
+    let emptied_ns = monotonic_ns();
+    sampler.look();
+    let seen = sampler.seen;
+
+    assert_eq!(seen.listeners.len(), 1);
+    let own = &seen.listeners[0];
+    assert_eq!(own.listener.accept_queue_limit, 1);
+    assert_eq!((own.timeline.depth_max, seen.total.depth_max), (2, 2));
+    assert!(own.timeline.full_ns > 0 && own.timeline.full_ns < own.timeline.watched_ns);
+    assert_eq!(own.timeline.runs().len(), 3);
+    assert_eq!(seen.depth_at(before_ns), Some(0));
+    assert_eq!(seen.depth_at(still_ns), Some(2));
+    assert!(seen.last_empty_before(still_ns).unwrap() <= before_ns);
+    assert!(seen.first_empty_after(filled_ns).unwrap() >= emptied_ns);
+    assert_eq!((seen.samples, seen.failures), (4, 0));
+    assert!(seen.longest_gap_ns > 0);
+}
+
+#[test]
+fn all_queues_of_a_shared_port_are_seen_and_no_others() {
+    let three = NonZeroUsize::new(3).unwrap();
+    let any: Address = "127.0.0.1:0".parse().unwrap();
+    let (sockets, address) = shared_port::listen(&any, 64, three).unwrap();
+    let Address::Tcp(server) = address else {
+        panic!("TCP")
+    };
+    let elsewhere = SocketAddr::from(([127, 0, 0, 2], server.port()));
+    let other = TcpListener::bind(elsewhere).unwrap();
+    let _not_ours = TcpStream::connect(other.local_addr().unwrap()).unwrap();
+    let mut sampler = Sampler::new(&Network::own(), server).unwrap();
+    let _clients = [(); 47].map(|()| TcpStream::connect(server).unwrap());
+    sampler.look();
+    let of_each = |seen: &AcceptQueueSeen| -> Vec<u32> {
+        let listeners = seen.listeners.iter();
+        listeners.map(|one| one.timeline.depth_max).collect()
+    };
+    assert_eq!(of_each(&sampler.seen).len(), 3);
+    assert_eq!(of_each(&sampler.seen).iter().sum::<u32>(), 47);
+    assert_eq!(sampler.seen.total.depth_max, 47);
+
+    for socket in &sockets {
+        while socket::accept(socket).is_ok() {}
+    }
+    sampler.look();
+    assert_eq!(sampler.seen.depth_at(monotonic_ns()), None, "not yet");
+    let last_ns = sampler.seen.last_ns.unwrap();
+    assert_eq!(sampler.seen.depth_at(last_ns), Some(0));
+    assert_eq!(sampler.seen.first_empty_after(0), Some(last_ns));
+}
+
+#[test]
+fn a_listener_that_is_replaced_is_another() {
+    let (listener, server) = listen(5);
+    let mut sampler = Sampler::new(&Network::own(), server).unwrap();
+    sampler.look();
+    drop(listener);
+    sampler.look();
+    let (_second, _) = socket::listen(&Address::Tcp(server), 7).unwrap();
+    sampler.look();
+    let seen = sampler.seen;
+    let listeners = seen.listeners.iter();
+    let limits: Vec<u32> = listeners
+        .map(|one| one.listener.accept_queue_limit)
+        .collect();
+    assert_eq!(limits, [5, 7]);
+    let depths: Vec<Option<u32>> = seen.total.runs().iter().map(|run| run.depth).collect();
+    assert_eq!(depths, [Some(0), None, Some(0)]);
+}
+
+#[test]
+fn it_is_watched_from_start_to_stop_also_where_nobody_listens() {
+    let (listener, server) = listen(5);
+    let observer = AcceptQueueObserver::start(&Network::own(), server).unwrap();
+    let started_ns = monotonic_ns();
+    let _client = TcpStream::connect(server).unwrap();
+    let seen = observer.stop();
+    assert_eq!(seen.last_empty_before(started_ns).map(|_| ()), Some(()));
+    assert_eq!(seen.total.depth_max, 1, "the last look");
+
+    drop(listener);
+    let seen = AcceptQueueObserver::start(&Network::own(), server)
+        .unwrap()
+        .stop();
+    assert!(seen.listeners.is_empty() && seen.samples >= 2);
+    assert_eq!(seen.depth_at(seen.last_ns.unwrap()), None);
+}

@@ -1,0 +1,124 @@
+//! Jobs that contradict themselves are refused before anything is connected, in words.
+
+use throng_record::{
+    Amount, ConnectionUse, ExchangeSpec, Expect, FleetSpec, Pacing, Protocol, Stop,
+};
+use throng_sys::address::Address;
+
+use crate::error::LoadError;
+
+type Checked = Result<(), LoadError>;
+
+fn refuse(reason: &str) -> Checked {
+    Err(LoadError::Job(reason.to_owned()))
+}
+
+pub(super) fn validate(spec: &FleetSpec, exchange: &ExchangeSpec, address: &Address) -> Checked {
+    fleet(spec)?;
+    pacing(&exchange.pacing)?;
+    protocol(&exchange.protocol)?;
+    match exchange.connection {
+        ConnectionUse::Kept => kept(exchange),
+        ConnectionUse::PerMessage { .. } => per_message(exchange, address),
+    }
+}
+
+fn fleet(spec: &FleetSpec) -> Checked {
+    match () {
+        () if spec.connections == 0 => refuse("it has no connections; ask for at least one"),
+        () if spec.shards == 0 || spec.shards > spec.connections => {
+            refuse("the number of shards is from 1 to the number of connections")
+        }
+        () => Ok(()),
+    }
+}
+
+fn pacing(pacing: &Pacing) -> Checked {
+    match pacing {
+        pacing if pacing.outstanding() == 0 => {
+            refuse("nothing may be outstanding; ask for at least one")
+        }
+        Pacing::Lockstep { group: 0 } => refuse("a lockstep group has at least one connection"),
+        Pacing::Open {
+            rate_per_second, ..
+        } if !rate_per_second.is_finite() || *rate_per_second <= 0.0 => {
+            refuse("the rate of an open loop is a number above 0")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn protocol(protocol: &Protocol) -> Checked {
+    let size_is_wrong = match protocol {
+        Protocol::Echo { size_bytes } => !(1..=1 << 20).contains(size_bytes),
+        Protocol::Request { send, .. } => send.is_empty(),
+    };
+    match protocol {
+        _ if size_is_wrong => refuse("a message has 1 byte to 1 MiB"),
+        Protocol::Request { expect, .. } if expects_nothing(expect) => {
+            refuse("an expected reply has at least one byte")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn expects_nothing(expect: &Expect) -> bool {
+    match expect {
+        Expect::Text(bytes) | Expect::Until(bytes) => bytes.is_empty(),
+        Expect::Bytes(count) => *count == 0 || *count > u64::from(u32::MAX),
+        Expect::End | Expect::HttpResponse => false,
+    }
+}
+
+/// One connection after another answers many messages.
+fn kept(exchange: &ExchangeSpec) -> Checked {
+    let Protocol::Request { expect, .. } = &exchange.protocol else {
+        return each_counts(exchange.stop);
+    };
+    match expect {
+        Expect::End => refuse(
+            "a reply that ends with the connection needs a connection of its own for each message",
+        ),
+        Expect::HttpResponse => refuse(
+            "HTTP responses are read only where each message has a connection of its own; on kept connections name the reply's text, length or end mark",
+        ),
+        Expect::Text(_) | Expect::Bytes(_) | Expect::Until(_) => each_counts(exchange.stop),
+    }
+}
+
+fn each_counts(stop: Stop) -> Checked {
+    match stop {
+        Stop::MessagesEach(_) => refuse(
+            "a number of messages for each client is for messages that have connections of their own; ask for a number in all",
+        ),
+        Stop::Messages(_) | Stop::DurationNs(_) | Stop::Confidence { .. } => Ok(()),
+    }
+}
+
+/// Each message has its own connection.
+fn per_message(exchange: &ExchangeSpec, address: &Address) -> Checked {
+    match (&exchange.pacing, exchange.stop) {
+        _ if matches!(address, Address::Unix(_)) => refuse(
+            "a connection for each message needs TCP: a Unix socket has neither handshake nor TCP_INFO, from which such a run is explained",
+        ),
+        (Pacing::Closed { outstanding: 1 }, _) if !is_nothing(exchange.warmup) => refuse(
+            "messages with connections of their own have no warm-up; ask for one of 0 messages",
+        ),
+        (Pacing::Closed { outstanding: 1 }, Stop::Confidence { .. }) => refuse(
+            "messages with connections of their own stop after a number of messages or a time, not by confidence",
+        ),
+        (Pacing::Closed { outstanding: 1 }, Stop::MessagesEach(each))
+            if each > u64::from(u32::MAX) =>
+        {
+            refuse("a client sends 4,294,967,295 messages at most; ask for fewer, or for a time")
+        }
+        (Pacing::Closed { outstanding: 1 }, _) => Ok(()),
+        _ => refuse(
+            "messages with connections of their own are sent in a closed loop with one outstanding; ask for more connections instead",
+        ),
+    }
+}
+
+fn is_nothing(amount: Amount) -> bool {
+    matches!(amount, Amount::Messages(0) | Amount::DurationNs(0))
+}

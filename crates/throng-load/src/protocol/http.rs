@@ -1,0 +1,322 @@
+//! One HTTP/1.1 response, cut anywhere: its head, and a body by Content-Length, by chunks or to the end (RFC 9112, section 6.3).
+//!
+//! `httparse` reads the head and the chunks' sizes. What it is shown again from the start, until it is whole, is kept in a small
+//! buffer; a body is counted and not kept. Interim responses (1xx) are skipped. Left out: answers to HEAD, which have no body
+//! whatever their head says, other transfer codings than chunked, and a change of protocol (101).
+
+use super::Verdict;
+
+/// A larger head, or line within a chunked body, is no sensible response.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// More header lines than servers send.
+const HEADERS_MAX: usize = 128;
+
+type Complaint = String;
+
+/// A reader of responses, one after another of [`HttpResponse::restart`].
+#[derive(Clone, Debug)]
+pub(super) struct HttpResponse {
+    /// Whether the status decides whether it is right.
+    verify: bool,
+    part: Part,
+    /// What has come of a head or a line that is not whole.
+    partial: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Head,
+    /// So many bytes of the body are still to come.
+    Length(u64),
+    ChunkSize,
+    ChunkData(u64),
+    /// The line end after a chunk's data.
+    ChunkEnd,
+    /// Lines after the last chunk, up to an empty one.
+    Trailer,
+    ToEnd,
+    Done,
+}
+
+impl HttpResponse {
+    pub(super) fn new(verify: bool) -> Self {
+        Self {
+            verify,
+            part: Part::Head,
+            partial: Vec::new(),
+        }
+    }
+
+    pub(super) fn restart(&mut self) {
+        self.part = Part::Head;
+        self.partial.clear();
+    }
+
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Verdict {
+        let mut used = 0;
+        while self.part != Part::Done {
+            if used == bytes.len() {
+                return Verdict::Unfinished;
+            }
+            match self.advance(&bytes[used..]) {
+                Ok(more) => used += more,
+                Err(complaint) => return Verdict::Wrong(complaint.into()),
+            }
+        }
+        Verdict::Complete(used)
+    }
+
+    pub(super) fn is_complete_at_end(&self) -> bool {
+        self.part == Part::ToEnd
+    }
+
+    /// Reads within one part; how many of the bytes belong to it.
+    fn advance(&mut self, bytes: &[u8]) -> Result<usize, Complaint> {
+        match self.part {
+            Part::Head => self.head(bytes),
+            Part::Length(left) => {
+                let (used, left) = count(left, bytes);
+                self.part = if left == 0 {
+                    Part::Done
+                } else {
+                    Part::Length(left)
+                };
+                Ok(used)
+            }
+            Part::ChunkData(left) => {
+                let (used, left) = count(left, bytes);
+                self.part = if left == 0 {
+                    Part::ChunkEnd
+                } else {
+                    Part::ChunkData(left)
+                };
+                Ok(used)
+            }
+            Part::ChunkSize | Part::ChunkEnd | Part::Trailer => self.line(bytes),
+            Part::ToEnd => Ok(bytes.len()),
+            Part::Done => Ok(0),
+        }
+    }
+
+    fn head(&mut self, bytes: &[u8]) -> Result<usize, Complaint> {
+        let before = self.partial.len();
+        self.partial.extend_from_slice(bytes);
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+        let mut response = httparse::Response::new(&mut headers);
+        let end = match response.parse(&self.partial) {
+            Ok(httparse::Status::Complete(end)) => end,
+            Ok(httparse::Status::Partial) if self.partial.len() <= HEAD_BYTES_MAX => {
+                return Ok(bytes.len());
+            }
+            Ok(httparse::Status::Partial) => {
+                return Err(format!(
+                    "a response's head is longer than {HEAD_BYTES_MAX} bytes"
+                ));
+            }
+            Err(error) => return Err(format!("no HTTP response: {error}")),
+        };
+        self.part = self.after_head(&response)?;
+        self.partial.clear();
+        Ok(end - before)
+    }
+
+    /// What follows this head.
+    fn after_head(&self, response: &httparse::Response<'_, '_>) -> Result<Part, Complaint> {
+        let status = response.code.unwrap_or(0);
+        if matches!(status, 100 | 102..=199) {
+            return Ok(Part::Head);
+        }
+        if self.verify && !(200..400).contains(&status) {
+            let reason = response.reason.unwrap_or("");
+            let minor = response.version.unwrap_or(1);
+            return Err(format!("the response was HTTP/1.{minor} {status} {reason}"));
+        }
+        if matches!(status, 204 | 304) {
+            return Ok(Part::Done);
+        }
+        body(response.headers)
+    }
+
+    /// Reads a line of a chunked body.
+    fn line(&mut self, bytes: &[u8]) -> Result<usize, Complaint> {
+        let end = bytes.iter().position(|&byte| byte == b'\n');
+        let used = end.map_or(bytes.len(), |end| end + 1);
+        self.partial.extend_from_slice(&bytes[..used]);
+        if self.partial.len() > HEAD_BYTES_MAX {
+            return Err(format!(
+                "a chunk's line is longer than {HEAD_BYTES_MAX} bytes"
+            ));
+        }
+        if end.is_some() {
+            self.part = self.after_line()?;
+            self.partial.clear();
+        }
+        Ok(used)
+    }
+
+    /// What follows the line that is now whole.
+    fn after_line(&self) -> Result<Part, Complaint> {
+        let is_empty = matches!(self.partial.as_slice(), b"\r\n" | b"\n");
+        match self.part {
+            Part::ChunkSize => match httparse::parse_chunk_size(&self.partial) {
+                Ok(httparse::Status::Complete((_, 0))) => Ok(Part::Trailer),
+                Ok(httparse::Status::Complete((_, size))) => Ok(Part::ChunkData(size)),
+                _ => Err(format!(
+                    "no size of a chunk: {}",
+                    self.partial.escape_ascii()
+                )),
+            },
+            Part::ChunkEnd if is_empty => Ok(Part::ChunkSize),
+            Part::ChunkEnd => Err("a chunk is longer than it said".to_owned()),
+            _ if is_empty => Ok(Part::Done),
+            _ => Ok(Part::Trailer),
+        }
+    }
+}
+
+/// How many of the bytes are among the `left` ones, and how many are then left.
+fn count(left: u64, bytes: &[u8]) -> (usize, u64) {
+    let used = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+    (used, left - used as u64)
+}
+
+/// How the body's end is known. A transfer coding goes before a length.
+fn body(headers: &[httparse::Header<'_>]) -> Result<Part, Complaint> {
+    let named = |name: &'static str| {
+        headers
+            .iter()
+            .filter(move |header| header.name.eq_ignore_ascii_case(name))
+            .map(|header| header.value.trim_ascii())
+    };
+    if let Some(codings) = named("transfer-encoding").next_back() {
+        let last = codings
+            .rsplit(|&byte| byte == b',')
+            .next()
+            .unwrap_or(codings);
+        let is_chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
+        return Ok(if is_chunked {
+            Part::ChunkSize
+        } else {
+            Part::ToEnd
+        });
+    }
+    let mut lengths = named("content-length");
+    let Some(length) = lengths.next() else {
+        return Ok(Part::ToEnd);
+    };
+    let number = std::str::from_utf8(length)
+        .ok()
+        .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|text| text.parse::<u64>().ok());
+    match number {
+        Some(_) if lengths.any(|other| other != length) => {
+            Err("a response has two different lengths".to_owned())
+        }
+        Some(0) => Ok(Part::Done),
+        Some(number) => Ok(Part::Length(number)),
+        None => Err(format!(
+            "no length of a response: {}",
+            length.escape_ascii()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Where the response ends, fed in pieces; at the end of input where that completes it.
+    fn end_of(bytes: &[u8], piece: usize) -> Result<Option<usize>, Complaint> {
+        let mut response = HttpResponse::new(true);
+        let mut position = 0;
+        for chunk in bytes.chunks(piece) {
+            match response.read(chunk) {
+                Verdict::Unfinished => position += chunk.len(),
+                Verdict::Complete(used) => return Ok(Some(position + used)),
+                Verdict::Wrong(complaint) => return Err(complaint.into_owned()),
+            }
+        }
+        Ok(response.is_complete_at_end().then_some(position))
+    }
+
+    #[test]
+    fn a_refusal_is_told_by_its_status_line() {
+        let bytes = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
+        for piece in [1, 7, 1000] {
+            let complaint = end_of(bytes, piece).expect_err("no success");
+            assert!(complaint.contains("HTTP/1.1 503 Service Unavailable"));
+        }
+        let mut any = HttpResponse::new(false);
+        assert_eq!(any.read(bytes), Verdict::Complete(bytes.len()));
+    }
+
+    #[test]
+    fn what_is_no_response_is_wrong() {
+        for bytes in [
+            &b"connected\n"[..],
+            b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
+            b"HTTP/1.1 101 Switching Protocols\r\n\r\n",
+        ] {
+            assert!(end_of(bytes, 3).is_err(), "{}", bytes.escape_ascii());
+        }
+        let endless = [b"HTTP/1.1 200 OK\r\nX: ".to_vec(), vec![b'x'; 70_000]].concat();
+        assert!(end_of(&endless, 20_000).is_err());
+    }
+
+    #[test]
+    fn a_response_cut_short_is_not_complete() {
+        for bytes in [
+            &b"HTTP/1.1 200 OK\r\n"[..],
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcd",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n",
+        ] {
+            assert_eq!(end_of(bytes, 2), Ok(None), "{}", bytes.escape_ascii());
+        }
+    }
+
+    fn chunked(pieces: &[Vec<u8>], trailer: &str) -> Vec<u8> {
+        let mut bytes = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n".to_vec();
+        for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+            bytes.extend(format!("{:x};name=value\r\n", piece.len()).bytes());
+            bytes.extend_from_slice(piece);
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes.extend(format!("0\r\n{trailer}\r\n").bytes());
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn a_length_ends_it_wherever_it_is_cut(body in prop::collection::vec(any::<u8>(), 0..300), piece in 1_usize..400) {
+            let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n";
+            let head = format!("{interim}HTTP/1.0 200 OK\r\nServer: x\r\ncontent-length: {}\r\n\r\n", body.len());
+            let mut bytes = [head.as_bytes(), &body].concat();
+            let whole = bytes.len();
+            bytes.extend_from_slice(b"HTTP/1.1 200 OK");
+            prop_assert_eq!(end_of(&bytes, piece), Ok(Some(whole)));
+        }
+
+        #[test]
+        fn chunks_end_it_wherever_it_is_cut(
+            pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..8),
+            trailer in prop::sample::select(vec!["", "Expires: never\r\nX: y\r\n"]),
+            piece in 1_usize..200,
+        ) {
+            let mut bytes = chunked(&pieces, trailer);
+            let whole = bytes.len();
+            bytes.extend_from_slice(b"more");
+            prop_assert_eq!(end_of(&bytes, piece), Ok(Some(whole)));
+        }
+
+        #[test]
+        fn without_either_the_end_of_input_ends_it(body in prop::collection::vec(any::<u8>(), 0..99), piece in 1_usize..99) {
+            let bytes = [&b"HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n"[..], &body].concat();
+            prop_assert_eq!(end_of(&bytes, piece), Ok(Some(bytes.len())));
+        }
+    }
+}

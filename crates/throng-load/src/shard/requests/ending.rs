@@ -1,0 +1,145 @@
+//! How a request ends: the kernel's last word on its connection, the close, the record, and what its client does next.
+
+use std::borrow::Cow;
+
+use throng_record::ErrorKind;
+use throng_sys::clock::monotonic_ns;
+use throng_sys::socket;
+use throng_sys::tcp_info::TcpInfo;
+
+use super::client::State;
+use super::{EXCESS, FAILED_PAUSE_NS, Requests};
+use crate::backend::Backend;
+use crate::control::ShardStage;
+use crate::error::LoadError;
+
+/// Answered, or why not.
+type Outcome = Result<(), (ErrorKind, Cow<'static, str>)>;
+
+impl<B: Backend> Requests<'_, B> {
+    pub(super) fn tcp_info(&self, slot: u32) -> Option<TcpInfo> {
+        TcpInfo::of(self.shard.backend.socket(slot)?).ok()
+    }
+
+    /// Whether bytes wait unread behind a whole reply. The kernel counts the end of input as a byte that came, so that its number
+    /// alone does not tell.
+    fn has_more(&self, slot: u32, last: Option<&TcpInfo>) -> bool {
+        let came = last.and_then(|last| last.bytes_received).unwrap_or(0);
+        let own = self.shard.backend.socket(slot);
+        came > self.clients[slot as usize].received_bytes
+            && own.is_some_and(|own| socket::receive(own, &mut [0]).is_ok_and(|length| length > 0))
+    }
+
+    /// Ends the request under way of this client, at `now_ns`, and lets it go on.
+    pub(super) fn end(&mut self, slot: u32, now_ns: u64, mut outcome: Outcome) {
+        let has_socket = self.shard.backend.socket(slot).is_some();
+        let last = self.tcp_info(slot);
+        let asked_at_ns = monotonic_ns();
+        if outcome.is_ok() && self.has_more(slot, last.as_ref()) {
+            outcome = Err((ErrorKind::ExcessBytes, EXCESS.into()));
+        }
+        let client = &self.clients[slot as usize];
+        let last = last.filter(|_| client.is_accounted());
+        // A connect that failed within the call sent no SYN again, and has no socket any more that could tell.
+        self.record.without_tcp_info += u64::from(has_socket && last.is_none());
+        let size = self.shard.assignment.messages.size() as u64;
+        let index = self.shard.index(slot);
+        let mut request = client.request(index, (now_ns, asked_at_ns), last.as_ref(), size);
+        request.error = outcome.as_ref().err().map(|(kind, _)| *kind);
+        self.close(slot, outcome.is_err());
+        self.record.syn_retransmissions += u64::from(request.syn_retransmissions);
+        self.record.data_retransmissions += u64::from(request.data_retransmissions);
+        self.record.kept.offer(request);
+        self.record.ended(now_ns);
+        match outcome {
+            Ok(()) => self.count_answer(slot, now_ns),
+            Err((kind, detail)) => {
+                let errors = &mut self.recorder.errors;
+                errors.count(kind, || format!("client {index}: {detail}"));
+            }
+        }
+        self.go_on(slot);
+    }
+
+    /// A connection that failed is reset: of an orderly close, the kernel would go on sending to a peer that may never answer.
+    fn close(&mut self, slot: u32, by_reset: bool) {
+        if by_reset && let Some(own) = self.shard.backend.socket(slot) {
+            // Where it fails, the close is an orderly one.
+            let _ = socket::reset_on_close(own);
+        }
+        self.shard.backend.close(slot);
+        self.under_way -= 1;
+    }
+
+    fn count_answer(&mut self, slot: u32, now_ns: u64) {
+        let client = &mut self.clients[slot as usize];
+        client.is_served = true;
+        if let Some(reply_ns) = client.since_connected_ns(now_ns) {
+            self.record.reply_latency.saturating_record(reply_ns);
+        }
+        let latency_ns = client.duration_ns(now_ns);
+        let since_ns = now_ns.saturating_sub(self.stages.measuring_since_ns);
+        self.recorder.measured(latency_ns, since_ns);
+        self.last_reply_at_ns = now_ns;
+        self.progress.replies += 1;
+        self.progress.measured_replies += 1;
+        self.window.replies += 1;
+        self.window.latency_sum_ns += u128::from(latency_ns);
+        if self.stages.now() != ShardStage::Draining {
+            self.window.arrived += 1;
+        }
+    }
+
+    /// The next request follows at once, or after a pause where the connect failed and only the clock ends the work.
+    fn go_on(&mut self, slot: u32) {
+        let client = &mut self.clients[slot as usize];
+        let failed_to_connect = client.state == State::Connecting;
+        client.state = State::Idle;
+        if failed_to_connect && self.pauses_after_failure {
+            let until_ns = monotonic_ns() + FAILED_PAUSE_NS;
+            self.paused.push_back((until_ns, slot));
+        } else {
+            self.ready.push_back(slot);
+        }
+    }
+
+    #[cold]
+    pub(super) fn end_overdue(&mut self, now_ns: u64) {
+        let (connect_ns, reply_ns) = (
+            self.shard.assignment.spec.connect_timeout_ns,
+            self.shard.assignment.spec.reply_timeout_ns,
+        );
+        for slot in 0..self.clients.len() as u32 {
+            let client = &self.clients[slot as usize];
+            let waited_ns = now_ns.saturating_sub(client.since_ns());
+            let (kind, detail) = match client.state {
+                State::Connecting if waited_ns > connect_ns => (
+                    ErrorKind::ConnectTimedOut,
+                    "not connected within the connect timeout",
+                ),
+                State::Waiting if waited_ns > reply_ns => (
+                    ErrorKind::ReplyTimedOut,
+                    "no whole reply within the reply timeout",
+                ),
+                _ => continue,
+            };
+            self.fail(slot, now_ns, kind, detail);
+        }
+    }
+
+    /// After an interrupt: what is under way is neither answered nor failed.
+    pub(super) fn abandon(&mut self) -> Result<(), LoadError> {
+        for slot in 0..self.clients.len() as u32 {
+            if self.clients[slot as usize].state != State::Idle {
+                self.clients[slot as usize].state = State::Idle;
+                self.close(slot, true);
+            }
+        }
+        // Whatever the back end has still to be told for that.
+        let now_ns = monotonic_ns();
+        self.shard
+            .backend
+            .wait(now_ns, now_ns)
+            .map_err(|error| self.shard.fault("close its connections", error))
+    }
+}

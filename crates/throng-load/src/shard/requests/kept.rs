@@ -1,0 +1,114 @@
+//! Which requests are told of one by one: all while there is room, then those that failed or were slow, while there is room for
+//! these.
+
+use super::Request;
+
+/// Room for all requests, and the same again for failed and slow ones.
+pub(crate) const ROOM: usize = 100_000;
+
+/// Requests in the order of their ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    room: usize,
+    slow_first_byte_ns: u64,
+    requests: Vec<Request>,
+    /// Failed or slow ones without room.
+    left_out: u64,
+    /// How many of any kind have been offered.
+    offered: usize,
+    /// How many are in the second room.
+    notable: usize,
+}
+
+impl Kept {
+    pub(super) fn new(room: usize, slow_first_byte_ns: u64) -> Self {
+        Self {
+            room,
+            slow_first_byte_ns,
+            // Reserved and not touched: memory is taken as requests are kept, and never moved meanwhile.
+            requests: Vec::with_capacity(room),
+            left_out: 0,
+            offered: 0,
+            notable: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn offer(&mut self, request: Request) {
+        if self.offered < self.room {
+            self.offered += 1;
+            self.requests.push(request);
+        } else if request.is_notable(self.slow_first_byte_ns) {
+            if self.notable < self.room {
+                self.notable += 1;
+                self.requests.push(request);
+            } else {
+                self.left_out += 1;
+            }
+        }
+    }
+
+    /// What one keeper would have kept of all shards' requests: those in the order of their ends, and how many are left out.
+    /// No shard lacks what belongs into the whole, since its own room is as large.
+    pub(crate) fn merge(shards: Vec<Self>) -> (Vec<Request>, u64) {
+        let Some(first) = shards.first() else {
+            return (Vec::new(), 0);
+        };
+        let mut whole = Self::new(first.room, first.slow_first_byte_ns);
+        let mut requests = Vec::new();
+        for shard in shards {
+            whole.left_out += shard.left_out;
+            requests.extend(shard.requests);
+        }
+        requests.sort_by_key(Request::ended_at_ns);
+        requests
+            .into_iter()
+            .for_each(|request| whole.offer(request));
+        (whole.requests, whole.left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::ErrorKind;
+
+    use super::super::request::tests::fast;
+    use super::*;
+
+    /// Every third one has failed.
+    fn request(number: u32) -> Request {
+        Request {
+            error: number.is_multiple_of(3).then_some(ErrorKind::Reset),
+            ..fast(number)
+        }
+    }
+
+    fn kept(room: usize, numbers: impl Iterator<Item = u32>) -> Kept {
+        let mut kept = Kept::new(room, 1000);
+        numbers.for_each(|number| kept.offer(request(number)));
+        kept
+    }
+
+    fn numbers(requests: &[Request]) -> Vec<u32> {
+        requests.iter().map(|request| request.number).collect()
+    }
+
+    #[test]
+    fn all_are_kept_while_there_is_room_then_those_that_failed() {
+        let (requests, left_out) = Kept::merge(vec![kept(5, 0..23)]);
+        assert_eq!(numbers(&requests), [0, 1, 2, 3, 4, 6, 9, 12, 15, 18]);
+        assert_eq!(left_out, 1, "that of number 21");
+    }
+
+    #[test]
+    fn several_shards_keep_what_one_would() {
+        for room in [1, 2, 5, 7, 100] {
+            let of_shard = |shard| (0..101).filter(move |number| number / 4 % 3 == shard);
+            let (requests, left_out) =
+                Kept::merge((0..3).map(|shard| kept(room, of_shard(shard))).collect());
+            let one = kept(room, 0..101);
+            assert_eq!(numbers(&requests), numbers(&one.requests));
+            assert_eq!(left_out, one.left_out);
+        }
+    }
+}
