@@ -55,7 +55,10 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
         lines.push("slow: connects over 500 ms, and first bytes more than 200 ms after the service time, of all repeats together; each counts under the cause that took most of its time.".to_owned());
     }
     if !summary.slowest.is_empty() {
-        lines.push("slowest requests: repeats, clients and requests count from 0, as in the record.".to_owned());
+        lines.push(
+            "slowest requests: repeats, clients and requests count from 0, as in the record."
+                .to_owned(),
+        );
     }
     if rows().any(|row| row.standing == Standing::Qualified) {
         lines.push(

@@ -48,6 +48,10 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
         } => {
             "the listener went away during the trial, a firewall rejects, or the server's system refuses where its queue is full (Windows does; Linux drops)."
         }
+        Finding::ConnectionsRefused {
+            was_listening: Some(false),
+            ..
+        } => "nobody listens on that address and port.",
         Finding::ConnectionsRefused { .. } => {
             "nobody listens on that address and port, a firewall rejects, or the server's system refuses where its queue is full (Windows does; Linux drops)."
         }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use throng_record::{Finding, RunRecord};
+use throng_record::{Finding, RunRecord, Verdict};
 use throng_report::backlog::{Cell, Failures, KernelAccount};
+use throng_report::summary::Standing;
 use throng_report::{Format, Options, Summary, render};
 
 use crate::fixture;
@@ -153,86 +154,131 @@ fn what_could_not_be_seen_is_said_once() {
     assert_eq!(text.matches(said).count(), 1, "{text}");
 }
 
-/// The names of all findings. A new variant does not compile here until it is in the list above.
-fn names() -> Vec<&'static str> {
-    let all = [
+/// One of each. A new variant does not compile here until it is in the list above the match.
+fn one_of_each() -> Vec<Finding> {
+    let all = vec![
         Finding::AcceptQueueOverflow {
-            overflows: 1,
-            drops: 1,
+            overflows: 1_410,
+            drops: 1_500,
             connects_delayed: 1,
-            connect_ns_max: 1,
+            connect_ns_max: 1_024_000_000,
             backlog: None,
             depth_max: None,
             backlog_sufficient: None,
         },
         Finding::BacklogClamped {
-            asked: 2,
-            in_force: 1,
-            somaxconn: None,
+            asked: 256,
+            in_force: 16,
+            somaxconn: Some(16),
         },
         Finding::FinalAckDropped {
             connections: 1,
-            data_retransmissions: 1,
+            data_retransmissions: 2,
             syn_ack_retransmissions: None,
-            waited_ns_max: 1,
+            waited_ns_max: 613_000_000,
         },
         Finding::SynCookies {
-            sent: 1,
-            received: 1,
-            failed: 0,
-            request_queue_full: 1,
+            sent: 17,
+            received: 15,
+            failed: 1,
+            request_queue_full: 17,
         },
         Finding::ConnectionsRefused {
-            refused: 1,
-            begun: 1,
-            was_listening: None,
+            refused: 160,
+            begun: 160,
+            was_listening: Some(false),
         },
         Finding::HeadOfLineBlocking {
-            requests: 1,
-            of_requests: 1,
-            service_time_ns: 1,
-            first_byte_ns_median: 1,
-            server_busy: 0.0,
+            requests: 140,
+            of_requests: 160,
+            service_time_ns: 40_000_000,
+            first_byte_ns_median: 320_000_000,
+            server_busy: 0.013,
         },
         Finding::TooFewAcceptors {
-            requests: 1,
-            of_requests: 1,
+            requests: 140,
+            of_requests: 160,
             serves_at_once: None,
-            clients: 1,
-            depth_mean: 1.0,
-            server_busy: 0.0,
+            clients: 8,
+            depth_mean: 6.92,
+            server_busy: 0.013,
         },
         Finding::DelayedAck {
-            share_of_replies: 1.0,
-            latency_ns_median: 1,
-            delayed_acks: 1,
-            replies: 1,
+            share_of_replies: 0.97,
+            latency_ns_median: 44_000_000,
+            delayed_acks: 41,
+            replies: 42,
         },
         Finding::GeneratorBound {
-            generator_busy: 1.0,
-            server_busy: 0.0,
+            generator_busy: 0.994,
+            server_busy: 0.71,
         },
         Finding::UnbalancedListeners {
-            listeners: 2,
-            busiest_depth_max: 1,
-            busiest_depth_mean: 1.0,
-            idlest_depth_max: 0,
-            idlest_depth_mean: 0.0,
+            listeners: 4,
+            busiest_depth_max: 13,
+            busiest_depth_mean: 6.5,
+            idlest_depth_max: 1,
+            idlest_depth_mean: 0.04,
         },
     ];
-    let name = |finding: &Finding| match finding {
-        Finding::AcceptQueueOverflow { .. }
-        | Finding::BacklogClamped { .. }
-        | Finding::FinalAckDropped { .. }
-        | Finding::SynCookies { .. }
-        | Finding::ConnectionsRefused { .. }
-        | Finding::HeadOfLineBlocking { .. }
-        | Finding::TooFewAcceptors { .. }
-        | Finding::DelayedAck { .. }
-        | Finding::GeneratorBound { .. }
-        | Finding::UnbalancedListeners { .. } => finding.name(),
+    for finding in &all {
+        match finding {
+            Finding::AcceptQueueOverflow { .. }
+            | Finding::BacklogClamped { .. }
+            | Finding::FinalAckDropped { .. }
+            | Finding::SynCookies { .. }
+            | Finding::ConnectionsRefused { .. }
+            | Finding::HeadOfLineBlocking { .. }
+            | Finding::TooFewAcceptors { .. }
+            | Finding::DelayedAck { .. }
+            | Finding::GeneratorBound { .. }
+            | Finding::UnbalancedListeners { .. } => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn every_finding_says_what_happened_why_and_what_to_do() {
+    let mut record = fixture::backlog_elsewhere();
+    record.trials[0].findings = one_of_each();
+    let summary = Summary::of(&record);
+    let told: Vec<String> = summary
+        .findings
+        .iter()
+        .map(|found| found.sentences())
+        .collect();
+    insta::assert_snapshot!("findings", told.join("\n"));
+}
+
+#[test]
+fn a_clamp_is_blamed_on_the_kernel_only_where_it_was_the_kernel() {
+    let mut record = fixture::backlog_elsewhere();
+    let mut remedy = |somaxconn| {
+        record.trials[0].findings = vec![Finding::BacklogClamped {
+            asked: 256,
+            in_force: 16,
+            somaxconn,
+        }];
+        Summary::of(&record).findings[0].remedy.clone()
     };
-    all.iter().map(name).collect()
+    assert!(remedy(Some(16)).contains("sysctl -w net.core.somaxconn=256"));
+    assert!(!remedy(Some(4_096)).contains("sysctl"));
+    assert!(!remedy(None).contains("sysctl"));
+}
+
+#[test]
+fn a_time_that_the_generator_held_up_is_a_bound() {
+    let mut record = fixture::backlog();
+    for trial in &mut record.trials {
+        if (trial.target, trial.setting) == (1, 4) {
+            trial.verdict = Verdict::Qualified;
+        }
+    }
+    assert_eq!(cell(&record, 1, 256, 32).standing, Standing::Qualified);
+    let text = render(&record, Format::Terminal, &Options::default());
+    assert!(text.contains("≤ 355 ms (205 ms – 505 ms)"), "{text}");
+    assert!(text.contains("≤: at most this long"), "{text}");
 }
 
 #[test]
@@ -242,7 +288,8 @@ fn every_finding_has_a_page_that_the_index_names() {
         std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     };
     let index = read("README.md");
-    for name in names() {
+    let all = one_of_each();
+    for name in all.iter().map(Finding::name) {
         let page = read(&format!("{name}.md"));
         for section in [
             "## What you see",
@@ -259,7 +306,7 @@ fn every_finding_has_a_page_that_the_index_names() {
     let pages = std::fs::read_dir(&folder).expect("readable").count();
     assert_eq!(
         pages,
-        names().len() + 1,
+        all.len() + 1,
         "a page for each finding, and the index"
     );
 }
