@@ -1,6 +1,6 @@
 //! One trial's job for the generator.
 
-use throng_record::{ExchangeSpec, FleetSpec, LoadJob, Plan, Setting};
+use throng_record::{ConnectionUse, ExchangeSpec, FleetSpec, LoadJob, Plan, Setting};
 use throng_sys::address::Address;
 
 use crate::order::Cell;
@@ -8,15 +8,23 @@ use crate::order::Cell;
 /// Connects in flight at once, per shard: enough to keep a listener busy, and far below any backlog.
 const CONNECT_CONCURRENCY: u32 = 64;
 
+/// A network setting as it is where the trial is: the plan's, or else the host's, which a private network has as well. `None`: this kernel
+/// has none of that name, or it is no number.
+pub(crate) fn in_force(setting: &Setting, name: &str) -> Option<u32> {
+    match setting.kernel.get(name) {
+        Some(value) => value.parse().ok(),
+        None => throng_sys::sysctl::read_value(name).ok(),
+    }
+}
+
 /// How many of a setting's connections a server can be given that serves `at_once`: those, and as many as wait in its accept
 /// queue. Further ones would find it full, and wait for SYN retransmissions.
 pub(crate) fn connectable(setting: &Setting, at_once: u32) -> u32 {
-    const SOMAXCONN: &str = "net.core.somaxconn";
-    let somaxconn = match setting.kernel.get(SOMAXCONN) {
-        Some(value) => value.parse().ok(),
-        None => throng_sys::sysctl::read_value(SOMAXCONN).ok(),
-    };
-    let queue = somaxconn.map_or(setting.backlog, |most: u32| most.min(setting.backlog));
+    if setting.connection != ConnectionUse::Kept {
+        return setting.connections;
+    }
+    let queue = in_force(setting, "net.core.somaxconn")
+        .map_or(setting.backlog, |most: u32| most.min(setting.backlog));
     setting.connections.min(at_once.saturating_add(queue))
 }
 

@@ -2,13 +2,12 @@
 //!
 //! A [`plan`] says what is asked; [`run()`] carries it out: it launches each target and a generator, observes both,
 //! checks the figures and writes the record. It prints nothing; what happens is told through [`Event`]s. Every server,
-//! built-in or the user's, is started by the same launcher. Explaining what was found comes with the findings.
+//! built-in or the user's, is started by the same launcher.
 
 mod checks;
 mod child;
 mod estimate;
 mod event;
-#[expect(unused_imports, reason = "trials do not ask for it yet")]
 mod explain;
 mod generator;
 mod job;

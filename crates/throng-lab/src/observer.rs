@@ -8,6 +8,7 @@
 pub(crate) mod accept_queue;
 pub(crate) mod capture;
 pub(crate) mod handshakes;
+mod kernel_account;
 mod memory;
 mod periodic;
 mod running;
@@ -23,6 +24,7 @@ use throng_sys::steal::CpuTimes;
 
 use crate::checks::steal::Stolen;
 
+pub(crate) use kernel_account::{KernelAccount, KernelAccountSeen};
 pub(crate) use running::{Observed, find_running};
 use side::Side;
 

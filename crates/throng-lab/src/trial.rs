@@ -3,6 +3,7 @@
 //! Whatever happens, a [`Trial`] comes out: what failed stands in its outcome, and what was measured until then beside it.
 
 mod conclude;
+mod explaining;
 mod load;
 mod servers;
 
@@ -10,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use throng_record::{Limit, Outcome, Plan, Setting, TargetRecord, Trial, Verdict};
+use throng_record::{ConnectionUse, Limit, Outcome, Plan, Setting, TargetRecord, Trial, Verdict};
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
@@ -21,7 +22,7 @@ use crate::generator::Generator;
 use crate::job::{connectable, job};
 use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
 use crate::network::{self, Networks};
-use crate::observer::{Observed, Observer, find_running};
+use crate::observer::{KernelAccount, Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
 use conclude::conclude;
@@ -115,6 +116,7 @@ impl Bench<'_> {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
         };
+        let account = self.observe_connections(setting, &address, &network);
         let program = self.throng_program;
         let cpus = &setting.generator_cpus;
         let ended = match Generator::start(program, &trial.job, cpus, &network) {
@@ -136,6 +138,8 @@ impl Bench<'_> {
         let (connected, replies) = ended.record.as_ref().map_or((0, 0), |record| {
             (record.connect.connected, record.exchange.replies)
         });
+        // The counters are read right after it: they are compared.
+        let account = account.map(KernelAccount::stop).unwrap_or_default();
         let seen = observer.finish(connected, replies);
         let server = life.map_or(LifeEnd::NotOurs, |life| {
             servers.keep_or_end(life, cell.server_lives_on, &ended)
@@ -143,13 +147,28 @@ impl Bench<'_> {
         trial.series = ended.series;
         let is_hopeless = conclude(
             &mut trial,
-            (target, setting.connections),
+            (target, setting),
             ended.outcome,
             ended.record,
-            seen,
+            (seen, &account),
             &server,
         );
         Made { trial, is_hopeless }
+    }
+
+    /// Where every message has a connection of its own, their making is what is asked about.
+    fn observe_connections(
+        &self,
+        setting: &Setting,
+        address: &Address,
+        network: &Network,
+    ) -> Option<KernelAccount> {
+        match address {
+            Address::Tcp(tcp) if setting.connection != ConnectionUse::Kept => {
+                Some(KernelAccount::start(network, *tcp, None))
+            }
+            _ => None,
+        }
     }
 
     /// The server: already running, living on from the trial before, or started.

@@ -19,7 +19,6 @@ const CLOCKS_DIFFER_NS: u64 = 5_000_000;
 
 /// Fills in the causes of every slow or failed request and the counts, then keeps only those requests. Made once for a trial, while all
 /// requests are there.
-#[cfg_attr(not(test), expect(dead_code, reason = "trials do not ask for it yet"))]
 pub(crate) fn attribute(phase: &mut ConnectionsPhase, seen: &Seen<'_>) -> Account {
     let mut account = Account {
         waiting_at_once_max: waiting::at_once_max(phase, seen.service_time_ns),

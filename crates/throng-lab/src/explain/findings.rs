@@ -55,7 +55,6 @@ pub(crate) struct Evidence<'a> {
 
 /// Every finding, the gravest first: what lost requests, what cost them seconds, what cost them the server's time, what
 /// qualifies the figures.
-#[cfg_attr(not(test), expect(dead_code, reason = "trials do not ask for it yet"))]
 pub(crate) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     let all = [
         connections_refused::find,

@@ -21,7 +21,11 @@ use throng_sys::sock_diag::{Listener, LookUp, SocketDiagnostics};
 use super::periodic::Periodic;
 pub(crate) use timeline::Timeline;
 
-const PERIOD_NS: u64 = 1_000_000;
+pub(super) const PERIOD_NS: u64 = 1_000_000;
+/// What is longer between two looks is remembered as a gap.
+const GAP_MIN_NS: u64 = 10 * PERIOD_NS;
+/// So many are; with more, all that follows counts as one.
+const GAPS_MAX: usize = 100_000;
 /// Looks between two times to find out how many listeners there are.
 const LOOKS_PER_DECISION: u64 = 1_000;
 
@@ -44,7 +48,10 @@ pub(crate) struct AcceptQueueSeen {
     pub(crate) failures: u64,
     /// The longest time between two looks.
     pub(crate) longest_gap_ns: u64,
+    first_ns: Option<u64>,
     last_ns: Option<u64>,
+    /// Long stretches without a look, from one look to the next.
+    gaps_ns: Vec<(u64, u64)>,
 }
 
 /// One listener, told by its inode.
@@ -89,10 +96,39 @@ impl AcceptQueueSeen {
         self.total.first_empty_after(monotonic_ns)
     }
 
+    /// The longest time without a look that touches this stretch: endless where part of it was not watched.
+    pub(crate) fn gap_ns_max_within(&self, from_ns: u64, until_ns: u64) -> u64 {
+        let is_watched = self.first_ns.is_some_and(|first_ns| first_ns <= from_ns)
+            && self.last_ns.is_some_and(|last_ns| until_ns <= last_ns)
+            && !self.total.is_cut_short;
+        if !is_watched {
+            return u64::MAX;
+        }
+        let begun = self.gaps_ns.partition_point(|&(_, end)| end <= from_ns);
+        let touching = self.gaps_ns[begun..]
+            .iter()
+            .take_while(|&&(begin, _)| begin < until_ns);
+        let longest = touching.map(|&(begin, end)| end - begin).max();
+        longest.unwrap_or_else(|| self.longest_gap_ns.min(GAP_MIN_NS))
+    }
+
+    fn note_gap(&mut self, last_ns: u64, now_ns: u64) {
+        if now_ns - last_ns <= GAP_MIN_NS {
+            return;
+        }
+        let has_room = self.gaps_ns.len() < GAPS_MAX;
+        match self.gaps_ns.last_mut() {
+            Some(gap) if !has_room => gap.1 = now_ns,
+            _ => self.gaps_ns.push((last_ns, now_ns)),
+        }
+    }
+
     fn add(&mut self, now_ns: u64, found: &[Listener]) {
         self.samples += 1;
+        self.first_ns.get_or_insert(now_ns);
         if let Some(last_ns) = self.last_ns.replace(now_ns) {
             self.longest_gap_ns = self.longest_gap_ns.max(now_ns - last_ns);
+            self.note_gap(last_ns, now_ns);
         }
         let (mut depth, mut is_full) = (0, false);
         for listener in found {

@@ -1,22 +1,23 @@
 //! From what was measured and seen to the trial's checks, verdict and limit.
 
 use throng_record::{
-    Check, CheckKind, CheckResult, ExchangePhase, LoadJob, LoadRecord, Outcome, SideRecord,
-    TargetKind, TargetRecord, Trial, Verdict,
+    Check, CheckKind, CheckResult, ExchangePhase, LoadJob, LoadRecord, Outcome, Setting,
+    SideRecord, TargetKind, TargetRecord, Trial, Verdict,
 };
 
+use super::explaining;
 use crate::checks::{self, Evidence};
 use crate::launcher::{Ending, LifeEnd};
 use crate::limit::{Busy, SERVER_BUSY, limit};
-use crate::observer::Observations;
+use crate::observer::{KernelAccountSeen, Observations};
 
 /// Puts everything together; whether the failure, if it is one, will repeat itself.
 pub(super) fn conclude(
     trial: &mut Trial,
-    (target, asked): (&TargetRecord, u32),
+    (target, setting): (&TargetRecord, &Setting),
     outcome: Outcome,
     record: Option<LoadRecord>,
-    seen: Observations,
+    (seen, kernel): (Observations, &KernelAccountSeen),
     server: &LifeEnd,
 ) -> bool {
     let ending = server.ending();
@@ -36,10 +37,11 @@ pub(super) fn conclude(
     trial.server = of_server;
     trial.generator = of_generator;
     trial.kernel_counters = seen.kernel_counters;
-    let Some(record) = record else {
+    let Some(mut record) = record else {
         blame_server(&mut trial.outcome, ending);
         return false;
     };
+    let account = explaining::attribute_requests(trial, (target, setting), &mut record, kernel);
     let is_unreachable = record.connected() == 0 && trial.outcome == Outcome::Completed;
     if trial.outcome == Outcome::Completed {
         let pacing = &trial.job.exchange.pacing;
@@ -48,7 +50,7 @@ pub(super) fn conclude(
             target: target.kind,
             load: &record,
             busy,
-            asked,
+            asked: setting.connections,
             serves_at_once: trial.job.exchange.serves_at_once,
             stolen: seen.stolen,
             server,
@@ -68,6 +70,15 @@ pub(super) fn conclude(
         };
         blame_server(&mut trial.outcome, ending);
     }
+    let was_listening = kernel.was_listening;
+    explaining::find(
+        trial,
+        setting,
+        &record,
+        account.as_ref(),
+        busy,
+        was_listening,
+    );
     trial.connect = Some(record.connect);
     trial.exchange = Some(record.exchange);
     trial.close = Some(record.close);

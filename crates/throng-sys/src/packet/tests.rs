@@ -99,12 +99,15 @@ fn a_socket_is_used_by_one_at_a_time_and_can_be_used_again() {
 
 #[test]
 fn what_finds_no_room_is_counted_as_lost() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let server = listener.local_addr().unwrap();
+    // Bound, so that no client gets the port, and not listening.
+    let refusing = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let refusing = refusing.unwrap();
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    refusing.bind(&any.into()).unwrap();
+    let server = refusing.local_addr().unwrap().as_socket().unwrap();
     let Some(mut tap) = tap(server.port(), Interfaces::Loopback) else {
         return;
     };
-    drop(listener);
     // A refused connect is two segments.
     let connects = 20_000;
     for _ in 0..connects {

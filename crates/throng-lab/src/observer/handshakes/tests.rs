@@ -290,12 +290,11 @@ fn refused_connects_are_resets_of_the_server_and_are_captured() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("refused.pcapng");
     let capture = Capture::create(&path).unwrap();
-    let (listener, Address::Tcp(server)) =
-        socket::listen(&"127.0.0.1:0".parse().unwrap(), 1).unwrap()
-    else {
-        panic!("TCP")
-    };
-    drop(listener);
+    // Bound, so that no client gets the port, and not listening.
+    let refusing = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    refusing.bind(&any.into()).unwrap();
+    let server = refusing.local_addr().unwrap().as_socket().unwrap();
     let trial = capture.trial("refused");
     let observer = match HandshakeObserver::start(&Network::own(), server, Some(trial)) {
         Err(TapError::NotPermitted(_)) => return,

@@ -1,0 +1,87 @@
+//! From the generator's account of every request and what the observers saw to causes and findings.
+
+use throng_record::{LoadRecord, Network, Setting, TargetKind, TargetRecord, Trial};
+
+use crate::explain::{
+    Account, Evidence, FlowsSeen, QueueSeen, Seen, attribute, duration_least_ns, findings,
+};
+use crate::job::in_force;
+use crate::limit::Busy;
+use crate::observer::KernelAccountSeen;
+
+const OVERFLOWS: &str = "TcpExt.ListenOverflows";
+
+/// Where every message had a connection of its own: puts what was observed into the trial, and attributes the slow and failed
+/// requests, which alone are kept.
+pub(super) fn attribute_requests(
+    trial: &mut Trial,
+    (target, setting): (&TargetRecord, &Setting),
+    record: &mut LoadRecord,
+    kernel: &KernelAccountSeen,
+) -> Option<Account> {
+    let connections = record.connections.as_mut()?;
+    let is_launched = target.kind != TargetKind::Running;
+    let started_at_ns = connections.started_at_monotonic_ns;
+    let asked = is_launched.then_some(setting.backlog);
+    let somaxconn = in_force(setting, "net.core.somaxconn");
+    trial.accept_queue = kernel
+        .queue
+        .as_ref()
+        .map(|queue| queue.record(asked, somaxconn, started_at_ns));
+    trial.handshakes = kernel.handshakes.as_ref().map(|seen| seen.record());
+    trial.unseen.clone_from(&kernel.unseen);
+    let is_visible = is_launched || kernel.was_listening == Some(true);
+    let overflows = trial.kernel_counters.get(OVERFLOWS).copied().unwrap_or(0);
+    let seen = Seen {
+        service_time_ns: setting.service_time_ns,
+        syn_linear_timeouts: in_force(setting, "net.ipv4.tcp_syn_linear_timeouts").unwrap_or(0),
+        aborts_on_overflow: in_force(setting, "net.ipv4.tcp_abort_on_overflow").unwrap_or(0) > 0,
+        overflows: is_visible.then(|| u64::try_from(overflows).unwrap_or(0)),
+        queue: kernel.queue.as_ref().map(|seen| seen as &dyn QueueSeen),
+        flows: kernel
+            .handshakes
+            .as_ref()
+            .map(|seen| seen as &dyn FlowsSeen),
+    };
+    let account = attribute(connections, &seen);
+    let is_inline = setting.delay_inline || target.options.delay_inline;
+    let loops = trial.workers.filter(|_| is_inline);
+    let serves_at_once = trial.job.exchange.serves_at_once;
+    connections.duration_least_ns = duration_least_ns(setting, serves_at_once, loops);
+    Some(account)
+}
+
+/// What explains the trial as a whole. Its checks have been made.
+pub(super) fn find(
+    trial: &mut Trial,
+    setting: &Setting,
+    record: &LoadRecord,
+    account: Option<&Account>,
+    busy: Busy,
+    was_listening: Option<bool>,
+) {
+    let errors = record.errors();
+    // A remote server's counters are not ours.
+    let none = throng_record::side::CounterDeltas::new();
+    let is_visible = trial.network == Network::Private || was_listening != Some(false);
+    let found = findings(&Evidence {
+        setting,
+        network: trial.network,
+        connect: &record.connect,
+        exchange: &record.exchange,
+        connections: record.connections.as_ref().zip(account),
+        accept_queue: trial.accept_queue.as_ref(),
+        handshakes: trial.handshakes.as_ref(),
+        kernel_counters: if is_visible {
+            &trial.kernel_counters
+        } else {
+            &none
+        },
+        errors: &errors,
+        busy,
+        serves_at_once: trial.job.exchange.serves_at_once,
+        was_listening,
+        checks: &trial.checks,
+    });
+    trial.findings = found;
+}
