@@ -30,7 +30,7 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
             in_force,
             somaxconn,
             ..
-        } if *somaxconn == Some(*in_force) => {
+        } if somaxconn.is_none_or(|limit| limit == *in_force) => {
             "listen(2) gives no more than net.core.somaxconn, and says nothing of it."
         }
         Finding::BacklogClamped { .. } => {
@@ -90,7 +90,7 @@ pub(super) fn remedy(finding: &Finding) -> String {
             asked,
             in_force,
             somaxconn,
-        } if *somaxconn == Some(*in_force) => {
+        } if somaxconn.is_none_or(|limit| limit == *in_force) => {
             return format!(
                 "sysctl -w net.core.somaxconn={asked} and start the server again; in a trial, --kernel somaxconn={asked}."
             );
