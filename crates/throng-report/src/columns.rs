@@ -1,13 +1,34 @@
-//! The one list of columns, and what stands in each: every table is made from it.
+//! What every table is made from: the columns of its rows. Here are those of the echo experiment.
 
-use throng_record::Limit;
+use throng_record::{CheckKind, Limit};
 
 use crate::checks;
 use crate::format::{self, ABSENT};
 use crate::ratio::{Bound, Compared, Ratio};
 use crate::summary::{Latency, Row, Standing};
 
-/// A column of the report.
+/// A column of some table: all that a renderer needs to know of it.
+pub(crate) trait Tabular: Copy {
+    /// What a line of the table shows.
+    type Row;
+    /// What a heading or a cell depends on beside its row.
+    type Context: Copy;
+
+    /// The heading, in one or two lines.
+    fn heading(self, context: Self::Context) -> &'static str;
+    /// Whether the cells are figures, which line up on the right.
+    fn is_figure(self) -> bool;
+    /// The cell of a row, in one or two lines.
+    fn cell(self, row: &Self::Row, context: Self::Context) -> String;
+    /// Whether it says what is wrong with a row: parts of a table without such a column leave out rows without figures.
+    fn says_why(self) -> bool;
+    /// What the figures of a row are worth.
+    fn standing(row: &Self::Row) -> Standing;
+    /// Whether a row has figures.
+    fn has_figures(row: &Self::Row) -> bool;
+}
+
+/// A column of the echo experiment's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Target,
@@ -38,9 +59,13 @@ impl Column {
         Self::ServerMemory,
         Self::Limit,
     ];
+}
 
-    /// The heading, in one or two lines.
-    pub(crate) fn heading(self, compared: Compared) -> &'static str {
+impl Tabular for Column {
+    type Row = Row;
+    type Context = Compared;
+
+    fn heading(self, compared: Compared) -> &'static str {
         match self {
             Self::Target => "target",
             Self::Throughput => "messages/s",
@@ -59,16 +84,14 @@ impl Column {
         }
     }
 
-    /// Whether the cells are figures, which line up on the right.
-    pub(crate) fn is_figure(self) -> bool {
+    fn is_figure(self) -> bool {
         !matches!(
             self,
             Self::Target | Self::Throughput | Self::Ratio | Self::Limit
         )
     }
 
-    /// The cell of a row, in one or two lines.
-    pub(crate) fn cell(self, row: &Row, compared: Compared) -> String {
+    fn cell(self, row: &Row, compared: Compared) -> String {
         match self {
             Self::Target => row.target.clone(),
             Self::Throughput => throughput(row, compared),
@@ -90,6 +113,19 @@ impl Column {
                 .map_or_else(absent, |limit| limit_word(limit).to_owned()),
         }
     }
+
+    /// What is wrong with a row stands with its throughput.
+    fn says_why(self) -> bool {
+        self == Self::Throughput
+    }
+
+    fn standing(row: &Row) -> Standing {
+        row.standing
+    }
+
+    fn has_figures(row: &Row) -> bool {
+        row.messages_per_second.is_some()
+    }
 }
 
 /// The mark of a bound. An open loop's throughput is no bound, being given: there a qualified row has a mark of its own.
@@ -107,7 +143,7 @@ pub(crate) fn short_throughput(row: &Row, compared: Compared) -> String {
     let mark = mark(row, compared);
     match (&row.messages_per_second, row.standing) {
         (Some(found), _) => format!("{mark}{}", format::rate(found.median)),
-        (None, Standing::Partial) => serves(row),
+        (None, Standing::Partial) => serves(row.serves_of),
         (None, Standing::Invalid) => format!("{mark}invalid"),
         (None, Standing::Failed) => format!("{mark}failed"),
         (None, _) => absent(),
@@ -126,28 +162,38 @@ pub(crate) fn limit_word(limit: Limit) -> &'static str {
     }
 }
 
-fn absent() -> String {
+pub(crate) fn absent() -> String {
     ABSENT.to_owned()
 }
 
 fn throughput(row: &Row, compared: Compared) -> String {
     let mark = mark(row, compared);
-    match (row.standing, &row.messages_per_second) {
-        (Standing::Ranked | Standing::Qualified, Some(found)) => {
-            let spread = format::spread(found, format::count);
-            format!("{mark}{}{spread}", format::rate(found.median))
-        }
-        (Standing::Ranked | Standing::Qualified, None) => absent(),
-        (Standing::Partial, _) => format!("serves {}", serves(row)),
-        (Standing::Invalid, _) => format!("{mark}invalid: {}", reasons(row)),
-        (Standing::Failed, _) => format!("{mark}failed"),
-        (Standing::NotMeasured, _) => "not measured".to_owned(),
+    let figure = row.messages_per_second.as_ref().map(|found| {
+        let spread = format::spread(found, format::count);
+        format!("{mark}{}{spread}", format::rate(found.median))
+    });
+    figure_or_reason(figure, row.standing, &row.failed_checks, row.serves_of)
+}
+
+/// The figure of a row that has one, or why it has none.
+pub(crate) fn figure_or_reason(
+    figure: Option<String>,
+    standing: Standing,
+    failed_checks: &[CheckKind],
+    serves_of: Option<(u32, u32)>,
+) -> String {
+    match standing {
+        Standing::Ranked | Standing::Qualified => figure.unwrap_or_else(absent),
+        Standing::Partial => format!("serves {}", serves(serves_of)),
+        Standing::Invalid => format!("✗ invalid: {}", reasons(failed_checks)),
+        Standing::Failed => "✗ failed".to_owned(),
+        Standing::NotMeasured => "not measured".to_owned(),
     }
 }
 
 /// `120 of 1000`: the connections that got replies.
-fn serves(row: &Row) -> String {
-    row.serves_of.map_or_else(absent, |(served, of)| {
+fn serves(serves_of: Option<(u32, u32)>) -> String {
+    serves_of.map_or_else(absent, |(served, of)| {
         format!(
             "{} of {}",
             format::exact(served.into()),
@@ -157,8 +203,8 @@ fn serves(row: &Row) -> String {
 }
 
 /// The most frequent reason in full, the others as a number: the remarks under the table name them all.
-fn reasons(row: &Row) -> String {
-    let Some((&first, others)) = row.failed_checks.split_first() else {
+fn reasons(failed_checks: &[CheckKind]) -> String {
+    let Some((&first, others)) = failed_checks.split_first() else {
         return "no reason recorded".to_owned();
     };
     match others.len() {

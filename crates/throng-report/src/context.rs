@@ -2,6 +2,7 @@
 
 mod told;
 
+use throng_record::plan::Experiment;
 use throng_record::{Plan, TargetKind};
 
 use crate::format::{exact, plural, setting_ns};
@@ -23,17 +24,24 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
     let mut phrases = Vec::new();
     if let Some(setting) = plan.settings.first() {
         let told = Told { plan, setting };
-        phrases.extend([
-            told.protocol(),
-            told.connections(),
-            told.pacing(),
-            format!(
-                "{} of {}, after {} of warm-up",
+        phrases.push(told.protocol());
+        phrases.extend(match plan.experiment {
+            Experiment::Echo => vec![
+                told.connections(),
+                told.pacing(),
+                format!(
+                    "{} of {}, after {} of warm-up",
+                    plural(plan.repeats.into(), "repeat"),
+                    told.stop(),
+                    told.warmup()
+                ),
+            ],
+            Experiment::Backlog => vec![
+                told.clients(),
+                told.service_time(),
                 plural(plan.repeats.into(), "repeat"),
-                told.stop(),
-                told.warmup()
-            ),
-        ]);
+            ],
+        });
     }
     if plan.quick {
         phrases.push("quick: shortened, for a first look".to_owned());

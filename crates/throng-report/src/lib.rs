@@ -3,26 +3,31 @@
 //! Reporting only reads the record: it opens no socket, reads no clock and asks no terminal, so that the same run gives the
 //! same report anywhere and at any time. The caller says how wide the page is and whether it may be coloured, and prints.
 //!
-//! One concept, one file: [`median`] and [`ratio`] are the statistics, [`summary`] turns a run into rows, [`checks`] into
-//! remarks, [`format`](mod@format) figures and [`setting`] settings into words; `columns` is the one list of columns, `overview` the table of a sweep, `context` what stands above a table
-//! and `notes` what stands below; `terminal`, `markdown` and `csv` are the renderers.
+//! One concept, one file: [`median`] and [`ratio`] are the statistics, [`summary`] turns a run into rows (those of the echo experiment by `row`, of the backlog experiment by
+//! [`backlog`]), [`checks`] into remarks, [`findings`] and [`slowest`] into explanations, [`format`](mod@format) figures and [`setting`] settings into words; [`published`] is what stands beside; `columns` is what a
+//! table is made from, `overview` the table of a sweep, `context` what stands above a table and `notes` what stands below; `terminal`, `markdown` and `csv` are the renderers.
 
+pub mod backlog;
 pub mod checks;
 mod columns;
 mod context;
 mod csv;
+pub mod findings;
 pub mod format;
 mod markdown;
 pub mod median;
 mod merge;
 mod notes;
 mod overview;
+pub mod published;
 pub mod ratio;
 mod row;
 pub mod setting;
+pub mod slowest;
 pub mod summary;
 mod terminal;
 mod text;
+mod worth;
 
 pub use summary::Summary;
 use throng_record::RunRecord;

@@ -1,6 +1,7 @@
 //! The report as GitHub Markdown, to be put into a document or an issue: it carries its circumstances with it.
 
-use crate::columns::{Column, short_throughput};
+use crate::backlog::columns::parts;
+use crate::columns::{Column, Tabular, short_throughput};
 use crate::context;
 use crate::format::ABSENT;
 use crate::notes;
@@ -23,43 +24,47 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
         text += &format!("\n## {}\n\n", escaped(&group.heading));
         text += &group_table(summary, group);
     }
+    for table in &summary.tables {
+        text += &format!("\n## {}\n", escaped(&table.heading));
+        for columns in parts(summary, table) {
+            text += &format!("\n{}", columned(&columns, &table.rows, ()));
+        }
+    }
     if let Some(overview) = Overview::of(summary) {
         text += &format!("\n## Messages/s by {}\n\n", escaped(&overview.along));
         text += &overview_table(summary, overview);
     }
-    for (title, notes) in [
-        ("Checks", notes::findings(summary)),
-        ("Schedule", notes::schedule(summary)),
-        ("How to read this", notes::legend(summary)),
-    ] {
-        if !notes.is_empty() {
-            text += &format!("\n## {title}\n\n{}", bullets(&notes));
-        }
+    for (title, notes) in notes::sections(summary) {
+        text += &format!("\n## {title}\n\n{}", bullets(&notes));
     }
     text
 }
 
 fn group_table(summary: &Summary<'_>, group: &Group<'_>) -> String {
-    let figure = summary.compared();
     let compared = summary.plan.targets.len() > 1;
     let columns: Vec<Column> = Column::ALL
         .into_iter()
         .filter(|column| compared || *column != Column::Ratio)
         .collect();
-    let header = columns
-        .iter()
-        .map(|column| {
-            (
-                column.heading(figure).replace("\n/", " / "),
-                column.is_figure(),
-            )
-        })
-        .collect();
-    let rows = group.rows.iter().map(|row| {
-        let cell = |column: &Column| column.cell(row, figure);
-        columns.iter().map(cell).collect()
+    columned(&columns, &group.rows, summary.compared())
+}
+
+/// A table of these rows; those without figures only where a column says why.
+fn columned<C: Tabular>(columns: &[C], rows: &[C::Row], context: C::Context) -> String {
+    let header = columns.iter().map(|column| {
+        let heading = column.heading(context);
+        let heading = heading.replace("\n/", " / ").replace("-\n", "");
+        (heading.replace('\n', " "), column.is_figure())
     });
-    table(header, rows)
+    let says_why = columns.iter().any(|column| column.says_why());
+    let rows = rows.iter().filter(|row| says_why || C::has_figures(row));
+    table(
+        header.collect(),
+        rows.map(|row| {
+            let cell = |column: &C| column.cell(row, context);
+            columns.iter().map(cell).collect()
+        }),
+    )
 }
 
 fn overview_table(summary: &Summary<'_>, overview: Overview<'_>) -> String {

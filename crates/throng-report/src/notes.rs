@@ -4,14 +4,54 @@
 
 use throng_record::Limit;
 
+use crate::backlog;
 use crate::columns::limit_word;
-use crate::format::{self, exact};
+use crate::findings::Found;
+use crate::format::{self, exact, plural};
 use crate::median::{Estimate, Spread, VALUES_FOR_INTERVAL};
 use crate::ratio::Compared;
-use crate::summary::{Row, Standing, Summary};
+use crate::slowest::SlowRequest;
+use crate::summary::{Row, Standing, Summary, Unseen};
 
-/// What a reader must know of this run beyond its tables, the weightiest first.
-pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
+/// Everything below the tables, each section with its title; those with nothing to say are left out.
+pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)> {
+    let found = summary.findings.iter().map(Found::sentences);
+    let slowest = summary.slowest.iter().map(SlowRequest::line);
+    let is_backlog = !summary.tables.is_empty();
+    let mut sections = vec![
+        ("Findings", found.collect()),
+        (
+            "Slowest requests, and where their time went",
+            slowest.collect(),
+        ),
+        ("Not seen", unseen(summary)),
+        ("Checks", checks(summary)),
+        ("Schedule", schedule(summary)),
+        ("Published figures", backlog::notes::sources(summary)),
+        (
+            "How to read this",
+            if is_backlog {
+                backlog::notes::legend(summary)
+            } else {
+                legend(summary)
+            },
+        ),
+    ];
+    sections.retain(|(_, notes)| !notes.is_empty());
+    sections
+}
+
+/// Each reason once, and in how many trials it held.
+fn unseen(summary: &Summary<'_>) -> Vec<String> {
+    let line = |unseen: &Unseen<'_>| {
+        let trials = plural(unseen.trials.into(), "trial");
+        format!("{} ({trials})", unseen.reason)
+    };
+    summary.unseen.iter().map(line).collect()
+}
+
+/// What the checks say of this run, the weightiest first.
+fn checks(summary: &Summary<'_>) -> Vec<String> {
     let mut notes: Vec<String> = summary
         .remarks
         .iter()
@@ -37,7 +77,8 @@ pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
         notes.extend(fewer_trials(&group.rows).map(|text| format!("{text} at {at}.")));
         notes.extend(no_baseline(summary, &group.rows).map(|text| format!("{text} at {at}.")));
     }
-    let partial: u32 = summary.rows().map(|row| row.trials.partial).sum();
+    notes.extend(backlog::notes::of_rows(summary));
+    let partial: u32 = summary.counts().map(|counts| counts.partial).sum();
     let judged = summary.trials_made - partial;
     notes.extend(held_to_one_cpu(summary));
     if summary.remarks.is_empty() && judged > 0 {
@@ -61,7 +102,7 @@ pub(crate) fn findings(summary: &Summary<'_>) -> Vec<String> {
 }
 
 /// Open loop: how well the generator kept its schedule, a line for each setting. In every open-loop report.
-pub(crate) fn schedule(summary: &Summary<'_>) -> Vec<String> {
+fn schedule(summary: &Summary<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for group in &summary.groups {
         let at = &group.heading;
@@ -87,8 +128,14 @@ pub(crate) fn schedule(summary: &Summary<'_>) -> Vec<String> {
 }
 
 /// How to read the columns.
-pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
-    let mut lines = vec![spreads(summary)];
+fn legend(summary: &Summary<'_>) -> Vec<String> {
+    let has = |wanted: fn(&Spread) -> bool| {
+        summary
+            .rows()
+            .filter_map(|row| row.messages_per_second)
+            .any(|Estimate { spread, .. }| wanted(&spread))
+    };
+    let mut lines = vec![spreads(has)];
     let baseline = summary.baseline;
     if summary.plan.targets.len() > 1 {
         lines.push(match summary.compared() {
@@ -113,13 +160,8 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
     lines
 }
 
-fn spreads(summary: &Summary<'_>) -> String {
-    let has = |wanted: fn(&Spread) -> bool| {
-        summary
-            .rows()
-            .filter_map(|row| row.messages_per_second)
-            .any(|Estimate { spread, .. }| wanted(&spread))
-    };
+/// What stands behind a median, by whether some row `has` a spread of that kind.
+pub(crate) fn spreads(has: impl Fn(fn(&Spread) -> bool) -> bool) -> String {
     let interval = "[low, high]: 95 % confidence interval of the median over repeats.";
     let range = format!(
         "(low – high): range of the repeats, not an interval: that needs {VALUES_FOR_INTERVAL} valid ones."

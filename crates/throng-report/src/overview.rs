@@ -34,6 +34,7 @@ pub(crate) struct Line<'a> {
 impl<'a> Overview<'a> {
     /// The overview of a sweep; `None` where there is none.
     pub(crate) fn of(summary: &'a Summary<'a>) -> Option<Self> {
+        summary.groups.first()?;
         let (key, others) = summary.plan.swept.split_last()?;
         let mut values = Vec::new();
         let mut combinations: Vec<Vec<String>> = Vec::new();

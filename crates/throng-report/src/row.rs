@@ -1,14 +1,12 @@
 //! One row of the summary from the trials of one target at one setting.
 
-use throng_record::{
-    CheckKind, CheckResult, ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, Trial,
-    Verdict,
-};
+use throng_record::{ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, Trial};
 
 use crate::median;
 use crate::merge::{Live, merged};
 use crate::ratio::{self, Bound, Compared, Ratio};
-use crate::summary::{Latency, Row, Standing, TrialCounts, target_name};
+use crate::summary::{Latency, Row, Standing, target_name};
+use crate::worth::{Sorted, Worth};
 
 /// The rows of every target at this setting, in the plan's order and not yet ranked.
 pub(crate) fn rows(record: &RunRecord, setting: u32, compared: Compared) -> Vec<Row> {
@@ -28,109 +26,6 @@ pub(crate) fn rows(record: &RunRecord, setting: u32, compared: Compared) -> Vec<
             row
         })
         .collect()
-}
-
-/// What a trial is worth, its outcome and its verdict taken together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Worth {
-    Valid,
-    Qualified,
-    Partial,
-    Invalid,
-    Failed,
-    Interrupted,
-}
-
-impl Worth {
-    pub(crate) fn of(trial: &Trial) -> Self {
-        match (&trial.outcome, trial.verdict) {
-            (Outcome::Failed { .. }, _) => Self::Failed,
-            (Outcome::Interrupted, _) => Self::Interrupted,
-            (Outcome::Completed, Verdict::Valid) => Self::Valid,
-            (Outcome::Completed, Verdict::Qualified) => Self::Qualified,
-            (Outcome::Completed, Verdict::Partial) => Self::Partial,
-            (Outcome::Completed, Verdict::Invalid) => Self::Invalid,
-        }
-    }
-}
-
-/// The trials of one row, sorted by worth.
-struct Sorted<'a> {
-    all: Vec<&'a Trial>,
-    standing: Standing,
-    /// Those whose figures the row shows.
-    basis: Vec<&'a Trial>,
-}
-
-impl<'a> Sorted<'a> {
-    fn new(record: &'a RunRecord, target: u32, setting: u32) -> Self {
-        let all: Vec<&Trial> = record
-            .trials
-            .iter()
-            .filter(|trial| trial.target == target && trial.setting == setting)
-            .collect();
-        let number = |worth| all.iter().filter(|trial| Worth::of(trial) == worth).count();
-        let (valid, qualified) = (number(Worth::Valid), number(Worth::Qualified));
-        let standing = if valid > 0 && valid >= qualified {
-            Standing::Ranked
-        } else if qualified > 0 {
-            Standing::Qualified
-        } else if number(Worth::Partial) > 0 {
-            Standing::Partial
-        } else if number(Worth::Invalid) > 0 {
-            Standing::Invalid
-        } else if number(Worth::Failed) > 0 {
-            Standing::Failed
-        } else {
-            Standing::NotMeasured
-        };
-        let stands = |trial: &&Trial| match standing {
-            Standing::Ranked => Worth::of(trial) == Worth::Valid,
-            Standing::Qualified => {
-                matches!(Worth::of(trial), Worth::Valid | Worth::Qualified)
-            }
-            Standing::Partial | Standing::Invalid | Standing::Failed | Standing::NotMeasured => {
-                false
-            }
-        };
-        let basis = all.iter().copied().filter(stands).collect();
-        Self {
-            all,
-            standing,
-            basis,
-        }
-    }
-
-    fn of_worth(&self, worth: Worth) -> impl Iterator<Item = &'a Trial> {
-        self.all
-            .iter()
-            .copied()
-            .filter(move |trial| Worth::of(trial) == worth)
-    }
-
-    fn counts(&self, planned: u32) -> TrialCounts {
-        let number = |worth| u32::try_from(self.of_worth(worth).count()).unwrap_or(u32::MAX);
-        TrialCounts {
-            planned,
-            valid: number(Worth::Valid),
-            qualified: number(Worth::Qualified),
-            partial: number(Worth::Partial),
-            invalid: number(Worth::Invalid),
-            failed: number(Worth::Failed),
-            interrupted: number(Worth::Interrupted),
-        }
-    }
-
-    /// What the row's figure says of the true one. A generator at its limit gives too little throughput; one that is late
-    /// gives too much latency.
-    fn bound(&self, compared: Compared) -> Option<Bound> {
-        match (self.standing, compared) {
-            (Standing::Ranked, _) => Some(Bound::Exact),
-            (Standing::Qualified, Compared::MessagesPerSecond) => Some(Bound::AtLeast),
-            (Standing::Qualified, Compared::LatencyP99) => Some(Bound::AtMost),
-            _ => None,
-        }
-    }
 }
 
 fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
@@ -165,7 +60,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         trials: trials.counts(planned),
         serves_of: None,
         connections_starved: connections_starved(basis),
-        failed_checks: failed_checks(trials.of_worth(Worth::Invalid)),
+        failed_checks: trials.failed_checks(),
         messages_per_second: median::estimate(&throughputs(basis.iter().copied())),
         invalid_messages_per_second: match trials.standing {
             Standing::Invalid => median_of(throughputs(trials.of_worth(Worth::Invalid))),
@@ -218,7 +113,7 @@ fn throughputs<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
         .collect()
 }
 
-fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.into_iter().collect();
     median::estimate(&values).map(|found| found.median)
 }
@@ -234,7 +129,7 @@ fn server_median(
     )
 }
 
-fn latency_summary(live: &Live) -> Latency {
+pub(crate) fn latency_summary(live: &Live) -> Latency {
     Latency {
         count: live.len(),
         latency_ns_mean: live.mean(),
@@ -264,20 +159,11 @@ fn most_frequent_limit(trials: &[&Trial]) -> Option<Limit> {
         .filter(|limit| number(limit) > 0)
 }
 
-fn failed_checks<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<CheckKind> {
-    let mut counts = std::collections::BTreeMap::<CheckKind, usize>::new();
-    for check in trials.flat_map(|trial| &trial.checks) {
-        if check.result == CheckResult::Failed {
-            *counts.entry(check.kind).or_default() += 1;
-        }
-    }
-    let mut kinds: Vec<(CheckKind, usize)> = counts.into_iter().collect();
-    kinds.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    kinds.into_iter().map(|(kind, _)| kind).collect()
-}
-
 /// How many connections got replies, and how many there were, in a trial whose server serves fewer at once.
-fn serves_of<'a>(plan: &Plan, mut trials: impl Iterator<Item = &'a Trial>) -> Option<(u32, u32)> {
+pub(crate) fn serves_of<'a>(
+    plan: &Plan,
+    mut trials: impl Iterator<Item = &'a Trial>,
+) -> Option<(u32, u32)> {
     let trial = trials.next()?;
     let served = trial.exchange.as_ref()?.connections_served;
     let setting = plan.settings.get(trial.setting as usize)?;

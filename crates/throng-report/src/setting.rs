@@ -2,15 +2,25 @@
 
 use throng_record::{Plan, Setting, SweptValue};
 
+use crate::backlog;
 use crate::format::{exact, plural};
 
 /// The key that has words of its own.
 const CONNECTIONS: &str = "connections";
 
 /// What a table of this setting is called: `100 connections`, `100 connections · size 1024 · outstanding 8`. Connections come
-/// first; where nothing is swept they are all there is to say.
+/// first; where nothing is swept they are all there is to say. Where each request has a connection of its own, clients and requests stand
+/// for them: `32 × 5 requests · backlog 5`.
 #[must_use]
 pub fn heading(setting: &Setting) -> String {
+    if let Some(each) = backlog::requests_each(setting) {
+        let others = setting.swept.iter();
+        let others = others.filter(|swept| !backlog::is_of_rows(&swept.key));
+        return std::iter::once(format!("{} × {each} requests", setting.connections))
+            .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
+            .collect::<Vec<_>>()
+            .join(" · ");
+    }
     let connections = || plural(setting.connections.into(), "connection");
     if setting.swept.is_empty() {
         return connections();

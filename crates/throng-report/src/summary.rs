@@ -1,4 +1,4 @@
-//! What a run says: one row for each target and setting, ranked.
+//! What a run says: one row for each target and setting, ranked; what explains them; what could not be seen.
 //!
 //! Every report but the CSV of single trials is made from this, and `--format json` is this.
 //!
@@ -13,13 +13,17 @@
 //! in the plan's order.
 
 use serde::Serialize;
+use throng_record::plan::Experiment;
 use throng_record::{
     CheckKind, Limit, Machine, NetworkRecord, Pacing, Plan, RunRecord, SweptValue,
 };
 
+use crate::backlog::{self, Table};
 use crate::checks::{self, Remark};
+use crate::findings::{self, Found};
 use crate::median::Estimate;
 use crate::ratio::{Compared, Ratio};
+use crate::slowest::{self, SlowRequest};
 use crate::{row, setting};
 
 /// A whole run.
@@ -39,8 +43,21 @@ pub struct Summary<'a> {
     pub interrupted: bool,
     /// Name of the target that the others are compared with.
     pub baseline: &'a str,
-    /// The rows, by setting, in the plan's order.
+    /// The echo experiment's rows, by setting, in the plan's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group<'a>>,
+    /// The backlog experiment's rows, by target and backlog.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<Table<'a>>,
+    /// What explains the figures, each kind of finding once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Found<'a>>,
+    /// The slowest requests whose causes are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slowest: Vec<SlowRequest<'a>>,
+    /// What should have been observed and could not, each reason once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Unseen<'a>>,
     /// Targets with a loop for each CPU that got only one, on a machine that has more.
     pub held_to_one_cpu: Vec<&'a str>,
     /// What the checks found, each thing once.
@@ -51,6 +68,15 @@ pub struct Summary<'a> {
     pub network: &'a NetworkRecord,
     /// The machine.
     pub machine: &'a Machine,
+}
+
+/// What could not be observed, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unseen<'a> {
+    /// In words, with what would let it.
+    pub reason: &'a str,
+    /// Trials in which it was so.
+    pub trials: u32,
 }
 
 /// The rows of one setting, in the order of the report.
@@ -175,32 +201,27 @@ impl<'a> Summary<'a> {
     #[must_use]
     pub fn of(record: &'a RunRecord) -> Self {
         let plan = &record.plan;
-        let compared = compared(plan);
-        let groups: Vec<Group<'_>> = (0..)
-            .zip(&plan.settings)
-            .map(|(index, setting)| Group {
-                setting: index,
-                heading: setting::heading(setting),
-                connections: setting.connections,
-                swept: &setting.swept,
-                rows: ordered(row::rows(record, index, compared), compared),
-            })
-            .collect();
-        Self {
+        let mut summary = Self {
             throng_version: &record.throng_version,
             started_at: &record.started_at,
             duration_ns: record.duration_ns,
             trials_planned: record.trials_planned,
-            trials_made: groups.iter().flat_map(|group| &group.rows).map(made).sum(),
+            trials_made: 0,
             interrupted: record.interrupted,
             baseline: target_name(plan, plan.baseline),
             held_to_one_cpu: held_to_one_cpu(record),
             remarks: checks::remarks(record),
-            groups,
+            groups: groups(record),
+            tables: backlog::tables(record),
+            findings: findings::found(record),
+            slowest: slowest::slowest(record),
+            unseen: unseen(record),
             plan,
             network: &record.network,
             machine: &record.machine,
-        }
+        };
+        summary.trials_made = summary.counts().map(TrialCounts::made).sum();
+        summary
     }
 
     /// Whether trials that the plan asks for are missing.
@@ -212,6 +233,13 @@ impl<'a> Summary<'a> {
     /// The figure by which its targets are ordered and compared.
     pub(crate) fn compared(&self) -> Compared {
         compared(self.plan)
+    }
+
+    /// How the trials of each row ended, whichever the experiment.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = &TrialCounts> {
+        let of_tables = self.tables.iter().flat_map(|table| &table.rows);
+        let of_groups = self.rows().map(|row| &row.trials);
+        of_groups.chain(of_tables.map(|row| &row.trials))
     }
 
     /// Every row of every group.
@@ -257,12 +285,41 @@ fn held_to_one_cpu(record: &RunRecord) -> Vec<&str> {
         .collect()
 }
 
-fn made(row: &Row) -> u32 {
-    row.trials.valid
-        + row.trials.qualified
-        + row.trials.partial
-        + row.trials.invalid
-        + row.trials.failed
+impl TrialCounts {
+    /// Those that ran to their end, or could not run.
+    fn made(&self) -> u32 {
+        self.valid + self.qualified + self.partial + self.invalid + self.failed
+    }
+}
+
+/// A row for each target at each setting; none of an experiment that has rows of its own.
+fn groups(record: &RunRecord) -> Vec<Group<'_>> {
+    let plan = &record.plan;
+    if plan.experiment != Experiment::Echo {
+        return Vec::new();
+    }
+    let compared = compared(plan);
+    (0..)
+        .zip(&plan.settings)
+        .map(|(index, setting)| Group {
+            setting: index,
+            heading: setting::heading(setting),
+            connections: setting.connections,
+            swept: &setting.swept,
+            rows: ordered(row::rows(record, index, compared), compared),
+        })
+        .collect()
+}
+
+fn unseen(record: &RunRecord) -> Vec<Unseen<'_>> {
+    let mut reasons: Vec<Unseen<'_>> = Vec::new();
+    for reason in record.trials.iter().flat_map(|trial| &trial.unseen) {
+        match reasons.iter_mut().find(|known| known.reason == reason) {
+            Some(known) => known.trials += 1,
+            None => reasons.push(Unseen { reason, trials: 1 }),
+        }
+    }
+    reasons
 }
 
 fn ordered(mut rows: Vec<Row>, compared: Compared) -> Vec<Row> {

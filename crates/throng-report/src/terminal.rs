@@ -1,16 +1,14 @@
 //! The report for a terminal: made to be understood in one look, at any width, with colour or without.
 //!
-//! All columns stand side by side where they fit. Where they do not, the table is parted by theme (throughput, latency,
-//! cost), so that no figure is lost and no cell is broken; only below the narrowest of these layouts does text wrap.
-//! The layout is one for the whole report.
+//! Tables are laid out by `sheet`, one layout for the whole report.
+
+mod sheet;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Table,
-    TableStyle, Width,
-};
+use comfy_table::{Cell, Table};
 
 use crate::Options;
+use crate::backlog::{self, columns as backlog_columns};
 use crate::columns::{Column, short_throughput};
 use crate::context;
 use crate::format::ABSENT;
@@ -18,11 +16,9 @@ use crate::notes;
 use crate::overview::Overview;
 use crate::summary::{Group, Row, Standing, Summary};
 use crate::text;
+use sheet::{Layout, Sheet, aligned, coloured, laid_out};
 
-/// Spaces between columns.
-const GAP: u16 = 2;
-
-/// From wide to narrow: the columns of each table of a group.
+/// From wide to narrow: the columns of each part of a table.
 const LAYOUTS: [&[&[Column]]; 3] = {
     use Column::{
         Limit, Max, P50, P90, P99, P999, Ratio, ServerCpu, ServerMemory, Target, Throughput,
@@ -41,6 +37,53 @@ const LAYOUTS: [&[&[Column]]; 3] = {
     ]
 };
 
+/// The same of the backlog experiment.
+const BACKLOG_LAYOUTS: [&[&[backlog_columns::Column]]; 3] = {
+    use backlog_columns::Column::{
+        Amplification, ByAcceptQueue, ByFinalAck, ByService, BySyn, Clients, ConnectMax,
+        ConnectP50, Cookies, Data, Depth, Drops, Failed, FirstByteMax, FirstByteP50, Least,
+        NotExplained, Overflows, Published, PublishedAmplification, Requests, SlowConnects,
+        SlowFirstBytes, SynAcks, Syns, Total,
+    };
+    [
+        &[
+            backlog_columns::TIMES,
+            backlog_columns::ACCOUNT,
+            backlog_columns::SLOW,
+        ],
+        &[
+            &[
+                Clients,
+                Total,
+                Least,
+                Amplification,
+                Published,
+                PublishedAmplification,
+            ],
+            &[Clients, Failed],
+            backlog_columns::ACCOUNT,
+            backlog_columns::SLOW,
+        ],
+        &[
+            &[Clients, Total, Least, Amplification],
+            &[Clients, Published, PublishedAmplification, Failed],
+            &[Clients, ConnectP50, ConnectMax, FirstByteP50, FirstByteMax],
+            &[
+                Clients, Overflows, Drops, Cookies, Syns, SynAcks, Data, Depth,
+            ],
+            &[Clients, Requests, SlowConnects, BySyn],
+            &[
+                Clients,
+                SlowFirstBytes,
+                ByFinalAck,
+                ByAcceptQueue,
+                ByService,
+                NotExplained,
+            ],
+        ],
+    ]
+};
+
 /// The whole report.
 pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
     let page = Page {
@@ -48,17 +91,14 @@ pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
         options: *options,
     };
     let mut blocks = vec![page.head()];
-    let layout = page.layout();
-    for group in &summary.groups {
-        blocks.push(page.group(group, layout));
-    }
+    blocks.extend(page.groups());
+    blocks.extend(page.tables());
     if let Some(overview) = Overview::of(summary) {
         blocks.push(page.overview(&overview));
     }
-    blocks.push(page.notes("Checks", &notes::findings(summary)));
-    blocks.push(page.notes("Schedule", &notes::schedule(summary)));
-    blocks.push(page.notes("How to read this", &notes::legend(summary)));
-    blocks.retain(|block| !block.is_empty());
+    for (title, notes) in notes::sections(summary) {
+        blocks.push(page.notes(title, &notes));
+    }
     blocks.join("\n")
 }
 
@@ -86,92 +126,50 @@ impl Page<'_> {
         text
     }
 
-    /// The first layout whose tables all fit; the narrowest where none does.
-    fn layout(&self) -> &'static [&'static [Column]] {
-        let fits = |layout: &&&[&[Column]]| {
-            layout.iter().all(|columns| {
-                self.options
-                    .width
-                    .is_none_or(|width| self.natural_width(columns) <= width)
-            })
+    /// The echo experiment's tables.
+    fn groups(&self) -> Vec<String> {
+        let summary = self.summary;
+        let layouts = LAYOUTS.iter().map(|layout| self.without_ratio(layout));
+        let sheet = Sheet::new(
+            self.options,
+            summary.compared(),
+            summary.rows(),
+            layouts.collect(),
+        );
+        let table = |group: &Group<'_>| {
+            let measured = |row: &Row| row.standing != Standing::NotMeasured;
+            let body = if group.rows.iter().any(measured) {
+                sheet.draw(&group.rows, |_| true)
+            } else {
+                "not measured\n".to_owned()
+            };
+            self.heading(&group.heading) + &body
         };
-        LAYOUTS.iter().find(fits).unwrap_or(&LAYOUTS[2])
-    }
-
-    fn natural_width(&self, columns: &[Column]) -> u16 {
-        let columns = self.shown(columns);
-        let gaps = GAP * u16::try_from(columns.len().saturating_sub(1)).unwrap_or(u16::MAX);
-        self.widths(&columns)
-            .into_iter()
-            .fold(gaps, u16::saturating_add)
-    }
-
-    /// The width of each column over all groups, so that their tables line up.
-    fn widths(&self, columns: &[Column]) -> Vec<u16> {
-        let mut table = Table::new();
-        table.set_header(self.headings(columns));
-        for row in self.summary.rows() {
-            table.add_row(self.cells(row, columns));
-        }
-        table.column_max_content_widths()
+        summary.groups.iter().map(table).collect()
     }
 
     /// Without a second target there is nothing to compare.
-    fn shown(&self, columns: &[Column]) -> Vec<Column> {
+    fn without_ratio(&self, layout: &[&[Column]]) -> Layout<Column> {
         let compared = self.summary.plan.targets.len() > 1;
         let shown = |column: &Column| compared || *column != Column::Ratio;
-        columns.iter().copied().filter(shown).collect()
+        let part = |columns: &&[Column]| columns.iter().copied().filter(shown).collect();
+        layout.iter().map(part).collect()
     }
 
-    fn group(&self, group: &Group<'_>, layout: &[&[Column]]) -> String {
-        let heading = self.heading(&group.heading);
-        let measured = |row: &Row| row.standing != Standing::NotMeasured;
-        if !group.rows.iter().any(measured) {
-            return format!("{heading}not measured\n");
-        }
-        let tables: Vec<String> = layout
-            .iter()
-            .filter_map(|columns| self.part(group, columns))
-            .collect();
-        format!("{heading}{}", tables.join("\n"))
-    }
-
-    /// One table of a group. What is wrong with a row stands with its throughput; a part without that column shows only the
-    /// rows that have figures.
-    fn part(&self, group: &Group<'_>, columns: &[Column]) -> Option<String> {
-        let columns = self.shown(columns);
-        let says_why = columns.contains(&Column::Throughput);
-        let mut rows = group
-            .rows
-            .iter()
-            .filter(|row| says_why || row.messages_per_second.is_some())
-            .peekable();
-        rows.peek()?;
-        let mut table = self.table(&columns);
-        for row in rows {
-            table.add_row(self.cells(row, &columns));
-        }
-        Some(self.laid_out(table, &self.widths(&columns)))
-    }
-
-    fn table(&self, columns: &[Column]) -> Table {
-        let mut table = Table::new();
-        table.set_header(self.headings(columns));
-        table
-    }
-
-    fn headings(&self, columns: &[Column]) -> Vec<Cell> {
-        let heading =
-            |column: &Column| aligned(column.heading(self.summary.compared()), column.is_figure());
-        columns.iter().map(heading).collect()
-    }
-
-    fn cells(&self, row: &Row, columns: &[Column]) -> Vec<Cell> {
-        let cell = |column: &Column| {
-            let text = column.cell(row, self.summary.compared());
-            coloured(aligned(&text, column.is_figure()), row.standing)
+    /// The backlog experiment's tables.
+    fn tables(&self) -> Vec<String> {
+        let summary = self.summary;
+        let layouts = BACKLOG_LAYOUTS.iter().map(|layout| {
+            let part = |columns: &&[_]| backlog_columns::shown(summary, columns);
+            layout.iter().map(part).collect()
+        });
+        let rows = summary.tables.iter().flat_map(|table| &table.rows);
+        let sheet = Sheet::new(self.options, (), rows, layouts.collect());
+        let table = |table: &backlog::Table<'_>| {
+            let is_wanted = |columns: &[_]| backlog_columns::has_something(table, columns);
+            self.heading(&table.heading) + &sheet.draw(&table.rows, is_wanted)
         };
-        columns.iter().map(cell).collect()
+        summary.tables.iter().map(table).collect()
     }
 
     /// Throughput of every target along the sweep: how each behaves as connections, or whatever is swept, multiply.
@@ -197,51 +195,16 @@ impl Page<'_> {
         }
         let widths = table.column_max_content_widths();
         let title = format!("messages/s by {}", overview.along);
-        format!("{}{}", self.heading(&title), self.laid_out(table, &widths))
+        format!(
+            "{}{}",
+            self.heading(&title),
+            laid_out(table, &widths, &self.options)
+        )
     }
 
     fn overview_cell(&self, row: &Row) -> Cell {
         let text = short_throughput(row, self.summary.compared());
         coloured(aligned(&text, true), row.standing)
-    }
-
-    /// The finished table: no frame, a rule under the header, columns at least as wide as told.
-    fn laid_out(&self, mut table: Table, widths: &[u16]) -> String {
-        let rule = LineStyle::none().fill('─');
-        table.load_style(TableStyle::new().header_separator(rule));
-        if self.options.colour {
-            table.enforce_styling();
-        } else {
-            table.force_no_tty();
-        }
-        let last = widths.len().saturating_sub(1);
-        let fixed = |(index, width): (usize, &u16)| {
-            let gap = if index == last { 0 } else { GAP };
-            ColumnConstraint::LowerBoundary(Width::Fixed(width + gap))
-        };
-        let total = widths
-            .iter()
-            .map(|width| width + GAP)
-            .sum::<u16>()
-            .saturating_sub(GAP);
-        match self.options.width {
-            Some(width) if width < total => {
-                table.set_content_arrangement(ContentArrangement::Dynamic);
-                table.set_width(width);
-            }
-            _ => {
-                table.set_constraints(widths.iter().enumerate().map(fixed));
-            }
-        }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, if index == last { 0 } else { GAP }));
-        }
-        let mut text = String::new();
-        for line in table.lines() {
-            text += line.trim_end();
-            text.push('\n');
-        }
-        text
     }
 
     fn heading(&self, title: &str) -> String {
@@ -272,23 +235,5 @@ impl Page<'_> {
             .into_iter()
             .map(styled)
             .collect()
-    }
-}
-
-fn aligned(text: &str, right: bool) -> Cell {
-    Cell::new(text::clean(text)).set_alignment(if right {
-        CellAlignment::Right
-    } else {
-        CellAlignment::Left
-    })
-}
-
-/// Colour repeats what the marks say.
-fn coloured(cell: Cell, standing: Standing) -> Cell {
-    match standing {
-        Standing::Ranked => cell,
-        Standing::Qualified => cell.fg(Color::Yellow),
-        Standing::Invalid | Standing::Failed => cell.fg(Color::Red),
-        Standing::Partial | Standing::NotMeasured => cell.add_attribute(Attribute::Dim),
     }
 }

@@ -54,7 +54,20 @@ fn terminal_of_a_sweep_over_three_keys() {
 }
 
 #[test]
+fn terminal_of_a_full_accept_queue() {
+    let record = fixture::backlog();
+    insta::assert_snapshot!("backlog_terminal_120", terminal(&record, 120));
+    insta::assert_snapshot!("backlog_terminal_80", terminal(&record, 80));
+    let elsewhere = fixture::backlog_elsewhere();
+    insta::assert_snapshot!("backlog_elsewhere_terminal_120", terminal(&elsewhere, 120));
+}
+
+#[test]
 fn markdown() {
+    insta::assert_snapshot!(
+        "backlog_markdown",
+        other(&fixture::backlog(), Format::Markdown)
+    );
     insta::assert_snapshot!("swept_markdown", other(&fixture::swept(), Format::Markdown));
     insta::assert_snapshot!(
         "closed_markdown",
@@ -69,6 +82,7 @@ fn markdown() {
 
 #[test]
 fn csv() {
+    insta::assert_snapshot!("backlog_csv", other(&fixture::backlog(), Format::Csv));
     insta::assert_snapshot!("closed_csv", other(&fixture::closed(), Format::Csv));
     insta::assert_snapshot!("open_csv", other(&fixture::open(), Format::Csv));
     insta::assert_snapshot!("swept_csv", other(&fixture::swept(), Format::Csv));
@@ -76,6 +90,8 @@ fn csv() {
 
 #[test]
 fn json() {
+    let elsewhere = fixture::backlog_elsewhere();
+    insta::assert_snapshot!("backlog_elsewhere_json", other(&elsewhere, Format::Json));
     insta::assert_snapshot!("open_json", other(&fixture::open(), Format::Json));
     insta::assert_snapshot!(
         "nothing_valid_json",

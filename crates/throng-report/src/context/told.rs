@@ -6,6 +6,7 @@ use throng_record::{
     SourceAddresses, Stop,
 };
 
+use crate::backlog::requests_each;
 use crate::format::{exact, list, plural, rate, setting_ns};
 use crate::setting::{kernel_values, values};
 
@@ -63,6 +64,34 @@ impl Told<'_> {
         let number = exact(self.setting.connections.into());
         let connections = self.or_swept("connections", || number);
         format!("{connections} connections")
+    }
+
+    /// Of the backlog experiment: who asks how much.
+    pub(super) fn clients(&self) -> String {
+        let number = exact(self.setting.connections.into());
+        let clients = self
+            .swept("clients")
+            .unwrap_or_else(|| self.or_swept("connections", || number));
+        let all = || self.plan.settings.iter().filter_map(requests_each);
+        let requests = match (self.swept("requests"), all().min(), all().max()) {
+            (Some(requests), _, _) => format!("{requests} requests each"),
+            (None, Some(least), Some(most)) if least != most => {
+                let total = u64::from(self.setting.connections)
+                    * requests_each(self.setting).unwrap_or_default();
+                format!("{} requests in all", exact(total))
+            }
+            (None, each, _) => format!("{} each", plural(each.unwrap_or_default(), "request")),
+        };
+        format!("{clients} clients, {requests}, each on a connection of its own")
+    }
+
+    /// How long a request is to take, or is said to take.
+    pub(super) fn service_time(&self) -> String {
+        let shared = || self.setting.service_time_ns.map(setting_ns);
+        match self.swept("service-time").or_else(shared) {
+            Some(time) => format!("service time {time}"),
+            None => "service time not known".to_owned(),
+        }
     }
 
     /// The rule of the sending, in the field's terms.
@@ -169,7 +198,8 @@ impl Told<'_> {
             )],
         };
         let swept = |key| Some(format!("{key} {}", self.swept(key)?));
-        phrases.extend(["backlog", "workers"].into_iter().filter_map(swept));
+        let keys = ["backlog", "workers", "accept-threads", "delay-inline"];
+        phrases.extend(keys.into_iter().filter_map(swept));
         if self.plan.server == ServerLifetime::PerSweep {
             phrases.push("one server process for each sweep".to_owned());
         }

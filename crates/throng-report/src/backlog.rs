@@ -1,0 +1,232 @@
+//! What a run of the backlog experiment says: a table for each target and each of whatever is swept beside clients and requests, a row for
+//! each number of clients × requests.
+//!
+//! **Which trials a row stands on** is decided as for every experiment (see [`crate::summary`]). Times are medians over these trials,
+//! latencies those of all their connections merged. The kernel's counts are medians over the trials, since they belong to a run as a whole;
+//! failed and slow requests are sums over the trials, since one in a thousand counts.
+//!
+//! **What was not seen is absent**, and never 0: counters of the listener's side where the listener is elsewhere, `SYN-ACK`s where no packet
+//! socket saw them.
+
+pub(crate) mod cell;
+pub(crate) mod columns;
+pub(crate) mod notes;
+
+use serde::Serialize;
+use throng_record::plan::Experiment;
+use throng_record::{Attribution, CheckKind, RunRecord, Setting, Stop, SweptValue, TargetKind};
+
+use crate::format::ABSENT;
+use crate::median::Estimate;
+use crate::published::Published;
+use crate::summary::{Latency, Standing, TrialCounts, target_name};
+
+/// One target at one backlog, and at one value of whatever else is swept beside clients and requests.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table<'a> {
+    /// Name of the target.
+    pub target: &'a str,
+    /// What tells it from the others: `iterative · backlog 5`.
+    pub heading: String,
+    /// Values of the swept keys but for clients and requests.
+    pub swept: Vec<&'a SweptValue>,
+    /// A row for each number of clients and requests, in the plan's order.
+    pub rows: Vec<Cell>,
+}
+
+/// One target at one setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// Index into the plan's settings.
+    pub setting: u32,
+    /// Clients, each with one request at a time.
+    pub clients: u32,
+    /// Requests of each client; absent where the plan ends its trials otherwise.
+    pub requests_each: Option<u64>,
+    /// What the figures are worth.
+    pub standing: Standing,
+    /// How many trials ended how.
+    pub trials: TrialCounts,
+    /// Checks that invalid trials failed, the most frequent first.
+    pub failed_checks: Vec<CheckKind>,
+    /// For a server that is held to serve fewer connections at once than there are: how many were served, and of how many.
+    pub serves_of: Option<(u32, u32)>,
+    /// From the first connect to the end of the last request.
+    pub duration_ns: Option<Estimate>,
+    /// For a row without figures: median of its invalid trials, for diagnosis and never for comparison.
+    pub invalid_duration_ns: Option<f64>,
+    /// The least that it could have been.
+    pub duration_least_ns: Option<u64>,
+    /// The one ÷ the other.
+    pub amplification: Option<f64>,
+    /// What was published of this cell.
+    pub published: Option<Published>,
+    /// From the `connect` call to the established connection.
+    pub connect_latency: Option<Latency>,
+    /// From there to the first byte of the reply.
+    pub first_byte_latency: Option<Latency>,
+    /// From there to its last byte.
+    pub reply_latency: Option<Latency>,
+    /// Requests begun in all trials of the row.
+    pub requests: u64,
+    /// Those that failed, by kind.
+    pub failures: Failures,
+    /// Slow and failed ones by cause.
+    pub attribution: Attribution,
+    /// What the kernel counted; medians over the trials.
+    pub kernel: KernelAccount,
+    /// Histograms of the record that could not be read back, and are therefore missing from the figures above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
+}
+
+/// Requests that failed, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failures {
+    /// The connect was answered by RST.
+    pub refused: u64,
+    /// Reset once connected.
+    pub reset: u64,
+    /// Closed by the server without a whole answer.
+    pub closed: u64,
+    /// No connection, or no answer, within its time.
+    pub timed_out: u64,
+    /// Anything else.
+    pub other: u64,
+}
+
+/// What the kernel and the observers counted in one trial; absent where it was not seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct KernelAccount {
+    /// `ListenOverflows`: SYNs and final ACKs that found the accept queue full.
+    pub overflows: Option<f64>,
+    /// `ListenDrops`: those, and drops for other reasons.
+    pub drops: Option<f64>,
+    /// `SyncookiesSent`.
+    pub cookies_sent: Option<f64>,
+    /// SYNs sent again, by the clients' `TCP_INFO`.
+    pub syn_retransmissions: Option<f64>,
+    /// SYN-ACKs sent again, as seen on the wire.
+    pub syn_ack_retransmissions: Option<f64>,
+    /// Segments of data sent again by clients, by their `TCP_INFO`.
+    pub data_retransmissions: Option<f64>,
+    /// The greatest length of the accept queue.
+    pub accept_queue_max: Option<f64>,
+    /// The backlog in force, as found.
+    pub backlog_in_force: Option<u32>,
+}
+
+impl Failures {
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.named().iter().map(|(number, _)| number).sum()
+    }
+
+    /// Each kind with its word, the order of the tables.
+    pub(crate) fn named(&self) -> [(u64, &'static str); 5] {
+        [
+            (self.refused, "refused"),
+            (self.reset, "reset"),
+            (self.closed, "closed"),
+            (self.timed_out, "timed out"),
+            (self.other, "other"),
+        ]
+    }
+}
+
+impl Cell {
+    /// Whether anything failed or was slow.
+    pub(crate) fn has_slow(&self) -> bool {
+        self.failures.total() > 0 || self.attribution != Attribution::default()
+    }
+
+    /// `32 × 5`.
+    pub(crate) fn clients_by_requests(&self) -> String {
+        clients_by_requests(self.clients, self.requests_each)
+    }
+}
+
+pub(crate) fn clients_by_requests(clients: u32, requests_each: Option<u64>) -> String {
+    let each = requests_each.map_or_else(|| ABSENT.to_owned(), |each| each.to_string());
+    format!("{clients} × {each}")
+}
+
+/// The tables of a run; none of another experiment.
+pub(crate) fn tables(record: &RunRecord) -> Vec<Table<'_>> {
+    if record.plan.experiment != Experiment::Backlog {
+        return Vec::new();
+    }
+    let targets = (0..).zip(&record.plan.targets);
+    targets
+        .flat_map(|(index, _)| tables_of(record, index))
+        .collect()
+}
+
+fn tables_of(record: &RunRecord, target: u32) -> Vec<Table<'_>> {
+    let mut tables: Vec<Table<'_>> = Vec::new();
+    for (index, setting) in (0..).zip(&record.plan.settings) {
+        let swept: Vec<&SweptValue> = setting
+            .swept
+            .iter()
+            .filter(|swept| !is_of_rows(&swept.key))
+            .collect();
+        let row = cell::of(record, target, index);
+        // Clients and requests need not be the keys that vary fastest.
+        if let Some(table) = tables.iter_mut().find(|table| table.swept == swept) {
+            table.rows.push(row);
+        } else {
+            tables.push(Table {
+                target: target_name(&record.plan, target),
+                heading: heading(record, target, setting, &swept, &row),
+                swept,
+                rows: vec![row],
+            });
+        }
+    }
+    tables
+}
+
+/// Whether the key is told by the rows, and not by the tables.
+pub(crate) fn is_of_rows(key: &str) -> bool {
+    matches!(key, "clients" | "connections") || is_requests(key)
+}
+
+/// Whether the key says how many requests there are.
+pub(crate) fn is_requests(key: &str) -> bool {
+    matches!(key, "requests" | "requests-total")
+}
+
+/// Requests of each client.
+pub(crate) fn requests_each(setting: &Setting) -> Option<u64> {
+    match setting.stop {
+        Stop::MessagesEach(each) => Some(each),
+        Stop::Messages(_) | Stop::DurationNs(_) | Stop::Confidence { .. } => None,
+    }
+}
+
+/// The target and its backlog come first, whether swept or not; of a server that already runs, the backlog as found.
+fn heading(
+    record: &RunRecord,
+    target: u32,
+    setting: &Setting,
+    swept: &[&SweptValue],
+    row: &Cell,
+) -> String {
+    let kind = record
+        .plan
+        .targets
+        .get(target as usize)
+        .map(|target| target.kind);
+    let backlog = match (kind, row.kernel.backlog_in_force) {
+        (Some(TargetKind::Running), Some(found)) => Some(format!("backlog {found} as found")),
+        (Some(TargetKind::Running), None) => None,
+        _ => Some(format!("backlog {}", setting.backlog)),
+    };
+    let others = swept.iter().filter(|swept| swept.key != "backlog");
+    std::iter::once(target_name(&record.plan, target).to_owned())
+        .chain(backlog)
+        .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
+        .collect::<Vec<_>>()
+        .join(" · ")
+}

@@ -1,0 +1,150 @@
+//! The figures of a trial of the backlog experiment.
+//!
+//! `connections` before them are the clients.
+
+use serde::Serialize;
+use throng_record::{ConnectionsPhase, Histogram, RunRecord, TargetKind, Trial};
+
+use crate::backlog::cell::{OneTrial, amplification, by_kind, errors};
+use crate::backlog::requests_each;
+use crate::published;
+
+/// The columns.
+#[derive(Default, Serialize)]
+pub(super) struct Figures {
+    requests_each: Option<u64>,
+    backlog_asked: Option<u32>,
+    service_time_ns: Option<u64>,
+    duration_ns: Option<u64>,
+    duration_least_ns: Option<u64>,
+    amplification: Option<f64>,
+    published_times_ms: String,
+    connects_begun: Option<u64>,
+    connected: Option<u64>,
+    answered: Option<u64>,
+    refused: u64,
+    reset: u64,
+    closed: u64,
+    timed_out: u64,
+    other_errors: u64,
+    connect_latency_ns_p50: Option<u64>,
+    connect_latency_ns_p99: Option<u64>,
+    connect_latency_ns_max: Option<u64>,
+    first_byte_latency_ns_p50: Option<u64>,
+    first_byte_latency_ns_p99: Option<u64>,
+    first_byte_latency_ns_max: Option<u64>,
+    reply_latency_ns_p50: Option<u64>,
+    reply_latency_ns_p99: Option<u64>,
+    reply_latency_ns_max: Option<u64>,
+    listen_overflows: Option<u64>,
+    listen_drops: Option<u64>,
+    syn_cookies_sent: Option<u64>,
+    syn_retransmissions: Option<u64>,
+    syn_ack_retransmissions: Option<u64>,
+    data_retransmissions: Option<u64>,
+    accept_queue_max: Option<u64>,
+    backlog_in_force: Option<u32>,
+    connects_slow: Option<u64>,
+    connects_slow_by_syn_retransmission: Option<u64>,
+    first_bytes_slow: Option<u64>,
+    first_bytes_slow_by_final_ack: Option<u64>,
+    first_bytes_slow_by_accept_queue: Option<u64>,
+    first_bytes_slow_by_service: Option<u64>,
+    not_explained: Option<u64>,
+    findings: String,
+}
+
+pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
+    let failures = by_kind(&errors(trial));
+    let mut names: Vec<&str> = trial.findings.iter().map(|found| found.name()).collect();
+    names.dedup();
+    let mut figures = Figures {
+        refused: failures.refused,
+        reset: failures.reset,
+        closed: failures.closed,
+        timed_out: failures.timed_out,
+        other_errors: failures.other,
+        findings: names.join("; "),
+        ..Figures::default()
+    };
+    fill_asked(&mut figures, record, trial);
+    if let Some(phase) = &trial.connections {
+        fill_phase(&mut figures, phase);
+    }
+    fill_account(&mut figures, record, trial);
+    figures
+}
+
+fn fill_asked(figures: &mut Figures, record: &RunRecord, trial: &Trial) {
+    let Some(setting) = record.plan.settings.get(trial.setting as usize) else {
+        return;
+    };
+    figures.requests_each = requests_each(setting);
+    figures.service_time_ns = setting.service_time_ns;
+    let Some(target) = record.plan.targets.get(trial.target as usize) else {
+        return;
+    };
+    figures.backlog_asked = (target.kind != TargetKind::Running).then_some(setting.backlog);
+    if let Some(published) = published::beside(target, setting) {
+        let times = published.row.times_ms.iter();
+        let times: Vec<String> = times.map(ToString::to_string).collect();
+        figures.published_times_ms = times.join("; ");
+    }
+}
+
+fn fill_phase(figures: &mut Figures, phase: &ConnectionsPhase) {
+    figures.duration_ns = Some(phase.duration_ns);
+    figures.duration_least_ns = phase.duration_least_ns;
+    figures.amplification = amplification(Some(phase.duration_ns as f64), phase.duration_least_ns);
+    figures.connects_begun = Some(phase.begun);
+    figures.connected = Some(phase.connected);
+    figures.answered = Some(phase.answered);
+    [
+        figures.connect_latency_ns_p50,
+        figures.connect_latency_ns_p99,
+        figures.connect_latency_ns_max,
+    ] = quantiles(&phase.connect_latency);
+    [
+        figures.first_byte_latency_ns_p50,
+        figures.first_byte_latency_ns_p99,
+        figures.first_byte_latency_ns_max,
+    ] = quantiles(&phase.first_byte_latency);
+    [
+        figures.reply_latency_ns_p50,
+        figures.reply_latency_ns_p99,
+        figures.reply_latency_ns_max,
+    ] = quantiles(&phase.reply_latency);
+    let slow = &phase.attribution;
+    figures.connects_slow = Some(slow.connects_slow);
+    figures.connects_slow_by_syn_retransmission = Some(slow.connects_by_syn_retransmission);
+    figures.first_bytes_slow = Some(slow.first_bytes_slow);
+    figures.first_bytes_slow_by_final_ack = Some(slow.first_bytes_by_final_ack);
+    figures.first_bytes_slow_by_accept_queue = Some(slow.first_bytes_by_accept_queue);
+    figures.first_bytes_slow_by_service = Some(slow.first_bytes_by_service);
+    figures.not_explained = Some(slow.not_explained);
+}
+
+fn quantiles(latency: &Histogram) -> [Option<u64>; 3] {
+    let some = |value| (latency.count > 0).then_some(value);
+    [
+        some(latency.p50_ns),
+        some(latency.p99_ns),
+        some(latency.max_ns),
+    ]
+}
+
+fn fill_account(figures: &mut Figures, record: &RunRecord, trial: &Trial) {
+    let target = record.plan.targets.get(trial.target as usize);
+    let one = OneTrial {
+        trial,
+        is_running: target.is_some_and(|target| target.kind == TargetKind::Running),
+    };
+    figures.listen_overflows = one.of_listener("TcpExt.ListenOverflows");
+    figures.listen_drops = one.of_listener("TcpExt.ListenDrops");
+    figures.syn_cookies_sent = one.of_listener("TcpExt.SyncookiesSent");
+    figures.syn_retransmissions = one.syn_retransmissions();
+    figures.syn_ack_retransmissions = one.syn_ack_retransmissions();
+    figures.data_retransmissions = one.data_retransmissions();
+    figures.accept_queue_max = one.accept_queue_max();
+    figures.backlog_in_force = one.backlog_in_force();
+}

@@ -1,0 +1,157 @@
+//! Findings of a run, each kind once: where it was worst, with the evidence from there, and in how many other rows it was found.
+//!
+//! The record says what was found in each trial; its causes and remedies are told here in a few sentences (`happened`, `words`), and at length by a
+//! page each in `docs/findings/`. Findings of trials that are not ranked are told too: they may be why.
+
+mod happened;
+mod words;
+
+pub(crate) use happened::times;
+
+use serde::Serialize;
+use throng_record::{Finding, RunRecord, Trial};
+
+use crate::format::{exact, plural};
+use crate::setting;
+use crate::summary::target_name;
+
+/// One kind of finding over the whole run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Found<'a> {
+    /// Its evidence where it was worst.
+    #[serde(flatten)]
+    pub worst: &'a Finding,
+    /// The rows in which it was found, the worst first, then in the order of the run.
+    pub places: Vec<Place<'a>>,
+    /// Trials in which it was found.
+    pub trials: u32,
+    /// What happened, in a sentence or two.
+    pub happened: String,
+    /// Why.
+    pub cause: &'static str,
+    /// What to do.
+    pub remedy: String,
+    /// Where all of it is told at length.
+    pub page: String,
+}
+
+/// A row of the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place<'a> {
+    /// Name of the target.
+    pub target: &'a str,
+    /// Index into the plan's settings.
+    pub setting: u32,
+    /// The setting in words.
+    pub heading: String,
+}
+
+/// Every kind of finding in a run, in the order in which they were first found.
+#[must_use]
+pub fn found(record: &RunRecord) -> Vec<Found<'_>> {
+    let mut kinds: Vec<(&str, Vec<(&Trial, &Finding)>)> = Vec::new();
+    for trial in &record.trials {
+        for finding in &trial.findings {
+            match kinds.iter_mut().find(|(name, _)| *name == finding.name()) {
+                Some((_, all)) => all.push((trial, finding)),
+                None => kinds.push((finding.name(), vec![(trial, finding)])),
+            }
+        }
+    }
+    kinds
+        .into_iter()
+        .filter_map(|(_, all)| merged(record, all))
+        .collect()
+}
+
+fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Option<Found<'a>> {
+    // A stable sort keeps the order of the run among equals.
+    all.sort_by(|(_, one), (_, other)| gravity(other).total_cmp(&gravity(one)));
+    let &(_, worst) = all.first()?;
+    let mut places: Vec<Place<'_>> = Vec::new();
+    for (trial, _) in &all {
+        let place = place(record, trial);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    // Behind the worst the order of the evidence says nothing that a reader could use.
+    places[1..].sort_by_key(|place| place.setting);
+    Some(Found {
+        worst,
+        places,
+        trials: u32::try_from(all.len()).unwrap_or(u32::MAX),
+        happened: happened::happened(worst),
+        cause: words::cause(worst),
+        remedy: words::remedy(worst),
+        page: format!("docs/findings/{}.md", worst.name()),
+    })
+}
+
+/// Where a trial stands in the report.
+pub(crate) fn place<'a>(record: &'a RunRecord, trial: &Trial) -> Place<'a> {
+    let setting = record.plan.settings.get(trial.setting as usize);
+    Place {
+        target: target_name(&record.plan, trial.target),
+        setting: trial.setting,
+        heading: setting.map_or_else(|| "unknown setting".to_owned(), setting::heading),
+    }
+}
+
+/// By what one finding is worse than another of its kind.
+fn gravity(finding: &Finding) -> f64 {
+    match finding {
+        Finding::AcceptQueueOverflow { overflows, .. } => *overflows as f64,
+        Finding::BacklogClamped {
+            asked, in_force, ..
+        } => f64::from(*asked) / f64::from((*in_force).max(1)),
+        Finding::FinalAckDropped { waited_ns_max, .. } => *waited_ns_max as f64,
+        Finding::SynCookies { sent, .. } => *sent as f64,
+        Finding::ConnectionsRefused { refused, .. } => *refused as f64,
+        Finding::HeadOfLineBlocking {
+            first_byte_ns_median,
+            ..
+        } => *first_byte_ns_median as f64,
+        Finding::TooFewAcceptors { depth_mean, .. } => *depth_mean,
+        Finding::DelayedAck {
+            share_of_replies, ..
+        } => *share_of_replies,
+        Finding::GeneratorBound { server_busy, .. } => 1.0 - server_busy,
+        Finding::UnbalancedListeners {
+            busiest_depth_mean,
+            idlest_depth_mean,
+            ..
+        } => busiest_depth_mean - idlest_depth_mean,
+    }
+}
+
+impl Found<'_> {
+    /// All of it in a few sentences.
+    #[must_use]
+    pub fn sentences(&self) -> String {
+        let title = words::title(self.worst);
+        let place = match self.places.first() {
+            Some(Place {
+                target, heading, ..
+            }) => format!("{target} at {heading}"),
+            None => "unknown".to_owned(),
+        };
+        let others = match (self.places.len(), self.trials) {
+            (1, 1) => String::new(),
+            (1, trials) => format!(" ({})", plural(trials.into(), "trial")),
+            (rows, trials) => format!(
+                " (the worst of {} rows, {})",
+                exact(rows as u64),
+                plural(trials.into(), "trial")
+            ),
+        };
+        let Self {
+            happened,
+            cause,
+            remedy,
+            page,
+            ..
+        } = self;
+        format!("{title}, {place}{others}: {happened} Cause: {cause} Remedy: {remedy} See {page}.")
+    }
+}

@@ -1,0 +1,162 @@
+//! What happened, with the evidence of a finding, in one sentence.
+
+use throng_record::Finding;
+
+use crate::format::{exact, plural, setting_ns, time_ns};
+
+/// The sentence. One arm for each finding, so that it reads as a table.
+pub(super) fn happened(finding: &Finding) -> String {
+    match finding {
+        Finding::AcceptQueueOverflow {
+            overflows,
+            drops,
+            connects_delayed,
+            connect_ns_max,
+            backlog,
+            depth_max,
+            ..
+        } => format!(
+            "{}, {} (ListenOverflows, ListenDrops){}{}; {} delayed by sending the SYN again, the slowest took {}.",
+            plural(*overflows, "overflow"),
+            plural(*drops, "drop"),
+            maybe(backlog, |backlog| format!(
+                "; a backlog of {backlog} holds {}",
+                u64::from(backlog) + 1
+            )),
+            maybe(depth_max, |depth| format!("; {depth} were seen waiting")),
+            plural(*connects_delayed, "connect"),
+            time(*connect_ns_max)
+        ),
+        Finding::BacklogClamped {
+            asked,
+            in_force,
+            somaxconn,
+        } => format!(
+            "the server was to listen with a backlog of {asked}, and {in_force} is in force{}.",
+            maybe(somaxconn, |limit| format!(
+                "; net.core.somaxconn is {limit}"
+            ))
+        ),
+        Finding::FinalAckDropped {
+            connections,
+            data_retransmissions,
+            syn_ack_retransmissions,
+            waited_ns_max,
+        } => format!(
+            "{} that clients took for established and the server did not know, for up to {}; data sent again {}{}.",
+            plural(*connections, "connection"),
+            time(*waited_ns_max),
+            times(*data_retransmissions),
+            maybe(syn_ack_retransmissions, |again| format!(
+                ", SYN-ACKs {}",
+                times(again)
+            ))
+        ),
+        Finding::SynCookies {
+            sent,
+            received,
+            failed,
+            request_queue_full,
+        } => format!(
+            "{} sent, {} came back, {} failed; the request queue was full {}.",
+            plural(*sent, "SYN cookie"),
+            exact(*received),
+            exact(*failed),
+            times(*request_queue_full)
+        ),
+        Finding::ConnectionsRefused {
+            refused,
+            begun,
+            was_listening,
+        } => format!(
+            "{} of {} were answered by RST{}.",
+            exact(*refused),
+            plural(*begun, "connect"),
+            maybe(was_listening, |was| format!(
+                "; {} listened when the trial began",
+                if was { "somebody" } else { "nobody" }
+            ))
+        ),
+        Finding::HeadOfLineBlocking {
+            requests,
+            of_requests,
+            service_time_ns,
+            first_byte_ns_median,
+            server_busy,
+        } => format!(
+            "{} of {} waited inside a server that used {} of its CPU; the median first byte took {}, the service takes {}.",
+            exact(*requests),
+            plural(*of_requests, "request"),
+            percent(*server_busy),
+            time(*first_byte_ns_median),
+            setting_ns(*service_time_ns)
+        ),
+        Finding::TooFewAcceptors {
+            requests,
+            of_requests,
+            serves_at_once,
+            clients,
+            depth_mean,
+            server_busy,
+        } => format!(
+            "{} of {} waited mostly in the accept queue (mean depth {depth_mean:.1}) of a server that used {} of its CPU; {} at once{}.",
+            exact(*requests),
+            plural(*of_requests, "request"),
+            percent(*server_busy),
+            plural((*clients).into(), "client"),
+            maybe(serves_at_once, |at_once| format!(", {at_once} served"))
+        ),
+        Finding::DelayedAck {
+            share_of_replies,
+            latency_ns_median,
+            delayed_acks,
+            replies,
+        } => format!(
+            "{} of the replies ({} in all) took about 40 ms (median of these {}), with {} (DelayedACKs).",
+            percent(*share_of_replies),
+            exact(*replies),
+            time(*latency_ns_median),
+            plural(*delayed_acks, "delayed ACK")
+        ),
+        Finding::GeneratorBound {
+            generator_busy,
+            server_busy,
+        } => format!(
+            "the generator used {} of its CPU, the server {} of its own: it could do more than was measured.",
+            percent(*generator_busy),
+            percent(*server_busy)
+        ),
+        Finding::UnbalancedListeners {
+            listeners,
+            busiest_depth_max,
+            busiest_depth_mean,
+            idlest_depth_max,
+            idlest_depth_mean,
+        } => format!(
+            "{} on one port: on average {busiest_depth_mean:.1} connections waited at the busiest (at most {busiest_depth_max}) and {idlest_depth_mean:.1} at the idlest (at most {idlest_depth_max}).",
+            plural((*listeners).into(), "listener")
+        ),
+    }
+}
+
+/// A clause for what may not have been seen.
+fn maybe<T: Copy>(seen: &Option<T>, clause: impl Fn(T) -> String) -> String {
+    seen.map_or_else(String::new, clause)
+}
+
+/// `once`, `twice`, `17 times`.
+pub(crate) fn times(number: u64) -> String {
+    match number {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{} times", exact(more)),
+    }
+}
+
+fn time(nanoseconds: u64) -> String {
+    time_ns(nanoseconds as f64)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}

@@ -1,0 +1,127 @@
+//! Why each finding comes about and what to do, in a plain sentence or two. What happened, with the figures, is told in `happened`.
+
+use throng_record::Finding;
+
+use crate::format::exact;
+
+/// What it is called.
+pub(super) fn title(finding: &Finding) -> &'static str {
+    match finding {
+        Finding::AcceptQueueOverflow { .. } => "Accept-queue overflow",
+        Finding::BacklogClamped { .. } => "Backlog clamped",
+        Finding::FinalAckDropped { .. } => "Final ACK dropped",
+        Finding::SynCookies { .. } => "SYN cookies in use",
+        Finding::ConnectionsRefused { .. } => "Connections refused",
+        Finding::HeadOfLineBlocking { .. } => "Head-of-line blocking",
+        Finding::TooFewAcceptors { .. } => "Too few acceptors",
+        Finding::DelayedAck { .. } => "Delayed ACK",
+        Finding::GeneratorBound { .. } => "Generator-bound",
+        Finding::UnbalancedListeners { .. } => "Unbalanced listeners",
+    }
+}
+
+/// Why it comes about.
+pub(super) fn cause(finding: &Finding) -> &'static str {
+    match finding {
+        Finding::AcceptQueueOverflow { .. } => {
+            "connections came faster than they were accepted, and Linux drops a SYN that finds the accept queue full; the client sends it again after 1 s, and then again and again."
+        }
+        Finding::BacklogClamped {
+            in_force,
+            somaxconn,
+            ..
+        } if somaxconn.is_none_or(|limit| limit == *in_force) => {
+            "listen(2) gives no more than net.core.somaxconn, and says nothing of it."
+        }
+        Finding::BacklogClamped { .. } => {
+            "the server passed another number to listen(2), such as a default of its runtime."
+        }
+        Finding::FinalAckDropped { .. } => {
+            "the last ACK of the handshake found the accept queue full and was dropped; such a connection is completed only when the client sends its data again, after 200 ms and then after doubling waits, or the server its SYN-ACK, which it cannot for a cookie. The time is in the reply, not in the connect."
+        }
+        Finding::SynCookies { .. } => {
+            "so many handshakes were under way that the request queue, as long as the backlog, was full too; the kernel then keeps nothing of a connection, and cannot send a SYN-ACK again."
+        }
+        Finding::ConnectionsRefused {
+            was_listening: Some(true),
+            ..
+        } => {
+            "the listener went away during the trial, a firewall rejects, or the server's system refuses where its queue is full (Windows does; Linux drops)."
+        }
+        Finding::ConnectionsRefused {
+            was_listening: Some(false),
+            ..
+        } => "nobody listens on that address and port.",
+        Finding::ConnectionsRefused { .. } => {
+            "nobody listens on that address and port, a firewall rejects, or the server's system refuses where its queue is full (Windows does; Linux drops)."
+        }
+        Finding::HeadOfLineBlocking { .. } => {
+            "accepted requests waited for one another: a handler that blocks holds up every other connection of its loop or thread."
+        }
+        Finding::TooFewAcceptors { .. } => {
+            "the server accepts a connection only when it is done with another, though it mostly waits itself."
+        }
+        Finding::DelayedAck { .. } => {
+            "a message in two writes without TCP_NODELAY: Nagle's algorithm holds the second back until the first is acknowledged, and the peer delays that ACK by 40 ms."
+        }
+        Finding::GeneratorBound { .. } => "the generator had no time left to ask for more.",
+        Finding::UnbalancedListeners { .. } => {
+            "SO_REUSEPORT gives a connection to a listener by a hash of its addresses, whether that one's loop is busy or not, and none takes from another's queue."
+        }
+    }
+}
+
+/// What to do.
+pub(super) fn remedy(finding: &Finding) -> String {
+    let fixed = match finding {
+        Finding::AcceptQueueOverflow {
+            backlog_sufficient: Some(enough),
+            ..
+        } => {
+            return format!(
+                "a backlog of {} would have held all that waited in this run (with net.core.somaxconn no less); or accept sooner.",
+                exact((*enough).into())
+            );
+        }
+        Finding::AcceptQueueOverflow { .. } => {
+            "a longer backlog (with net.core.somaxconn no less); or accept sooner."
+        }
+        Finding::BacklogClamped {
+            asked,
+            in_force,
+            somaxconn,
+        } if somaxconn.is_none_or(|limit| limit == *in_force) => {
+            return format!(
+                "sysctl -w net.core.somaxconn={asked} and start the server again; in a trial, --kernel somaxconn={asked}."
+            );
+        }
+        Finding::BacklogClamped { .. } => {
+            "look for the backlog in the server's configuration, or in its call of listen(2)."
+        }
+        Finding::FinalAckDropped { .. } => {
+            "whatever ends the overflow: a longer backlog, or accepting sooner."
+        }
+        Finding::SynCookies { .. } => {
+            "a longer backlog. With --kernel tcp_syncookies=0 SYNs are dropped instead, and the waiting moves into the connect."
+        }
+        Finding::ConnectionsRefused { .. } => {
+            "ss -ltn on the server's host shows who listens where; then look into its log and its firewall."
+        }
+        Finding::HeadOfLineBlocking { .. } => {
+            "do not block in the loop: a timer, asynchronous I/O, a thread pool for what blocks; or more workers."
+        }
+        Finding::TooFewAcceptors { .. } => {
+            "serve more at once: more workers or threads, or an event loop. A longer backlog only lets more of them wait."
+        }
+        Finding::DelayedAck { .. } => {
+            "set TCP_NODELAY, or send a message with one write (writev, a buffer, MSG_MORE)."
+        }
+        Finding::GeneratorBound { .. } => {
+            "more CPUs for the generator, or fewer for the server: --cpus SERVER:GENERATOR."
+        }
+        Finding::UnbalancedListeners { .. } => {
+            "one listener that all loops share (EPOLLEXCLUSIVE, as in epoll-shared) where the tail of the latency matters more than the rate of accepting."
+        }
+    };
+    fixed.to_owned()
+}

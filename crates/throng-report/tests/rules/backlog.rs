@@ -1,0 +1,315 @@
+//! The rules of the backlog experiment's report, and of findings in every report.
+
+use std::path::Path;
+
+use throng_record::{Finding, RunRecord, Verdict};
+use throng_report::backlog::{Cell, Failures, KernelAccount};
+use throng_report::summary::Standing;
+use throng_report::{Format, Options, Summary, render};
+
+use crate::fixture;
+
+fn cell(record: &RunRecord, target: usize, backlog: u32, clients: u32) -> Cell {
+    let summary = Summary::of(record);
+    let name = &record.plan.targets[target].name;
+    let settings = &record.plan.settings;
+    let mut rows = summary
+        .tables
+        .iter()
+        .filter(|table| table.target == name)
+        .flat_map(|table| &table.rows);
+    rows.find(|row| row.clients == clients && settings[row.setting as usize].backlog == backlog)
+        .expect("the plan has this row")
+        .clone()
+}
+
+#[test]
+fn a_cell_stands_beside_what_was_published_of_it_and_of_no_other() {
+    let record = fixture::backlog();
+    let one = cell(&record, 0, 5, 32);
+    let time = one.duration_ns.expect("measured");
+    assert_eq!((time.values, time.median), (2, 10_210_000_000.0));
+    assert_eq!(one.amplification, Some(10_210_000_000.0 / 6_400_000_000.0));
+    let published = one.published.expect("published");
+    assert_eq!(published.table.title, "backlog 5, one at a time");
+    assert_eq!(published.row.times_ms, [10_299]);
+    assert_eq!(published.amplifications, [10_299.0 / 6_400.0]);
+    // Nothing was published of four accept threads with a long queue, nor of 160 clients one at a time.
+    assert_eq!(cell(&record, 1, 256, 32).published, None);
+    assert_eq!(cell(&record, 0, 256, 160).published, None);
+    let mut slower = record.clone();
+    for setting in &mut slower.plan.settings {
+        setting.service_time_ns = Some(80_000_000);
+    }
+    assert_eq!(cell(&slower, 0, 5, 32).published, None);
+}
+
+#[test]
+fn what_was_not_seen_is_absent_and_what_did_not_happen_is_none() {
+    let elsewhere = fixture::backlog_elsewhere();
+    assert_eq!(
+        cell(&elsewhere, 0, 5, 32).kernel,
+        KernelAccount::default(),
+        "three connections without TCP_INFO leave no sums"
+    );
+    let here = cell(&fixture::backlog(), 0, 256, 32).kernel;
+    assert_eq!((here.overflows, here.cookies_sent), (Some(0.0), Some(0.0)));
+    assert_eq!(here.accept_queue_max, Some(31.0));
+    let mut unread = fixture::backlog();
+    for trial in &mut unread.trials {
+        trial.kernel_counters.clear();
+    }
+    assert_eq!(cell(&unread, 0, 256, 32).kernel.overflows, None);
+}
+
+#[test]
+fn failures_are_told_apart_and_summed_over_repeats() {
+    let failures = cell(&fixture::backlog(), 0, 5, 32).failures;
+    let expected = Failures {
+        closed: 2,
+        timed_out: 2,
+        ..Failures::default()
+    };
+    assert_eq!(failures, expected);
+    assert_eq!(failures.total(), 4);
+    let elsewhere = cell(&fixture::backlog_elsewhere(), 0, 5, 32).failures;
+    assert_eq!(
+        (elsewhere.refused, elsewhere.reset, elsewhere.timed_out),
+        (4, 1, 2)
+    );
+}
+
+#[test]
+fn a_finding_is_told_once_where_it_was_worst() {
+    let record = fixture::backlog();
+    let summary = Summary::of(&record);
+    let names: Vec<&str> = summary
+        .findings
+        .iter()
+        .map(|found| found.worst.name())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "accept-queue-overflow",
+            "final-ack-dropped",
+            "syn-cookies",
+            "too-few-acceptors"
+        ]
+    );
+    let overflow = &summary.findings[0];
+    assert_eq!((overflow.places.len(), overflow.trials), (4, 8));
+    assert!(
+        matches!(overflow.worst, Finding::AcceptQueueOverflow { overflows, .. } if *overflows == 182)
+    );
+    let fewest = summary.findings.last().expect("four");
+    assert!(fewest.places[0].heading.starts_with("160 × 1 requests"));
+}
+
+#[test]
+fn findings_are_in_every_format_of_every_experiment() {
+    let mut record = fixture::closed();
+    record.trials[1].findings = vec![Finding::GeneratorBound {
+        generator_busy: 0.994,
+        server_busy: 0.71,
+    }];
+    for format in [Format::Terminal, Format::Markdown] {
+        let text = render(&record, format, &Options::default());
+        let told =
+            "Generator-bound, io-uring at 10 connections: the generator used 99 % of its CPU";
+        assert!(text.contains(told), "{text}");
+        assert!(text.contains("docs/findings/generator-bound.md"), "{text}");
+    }
+    let json = render(&record, Format::Json, &Options::default());
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(value["findings"][0]["finding"], "generator_bound");
+    assert_eq!(value["findings"][0]["generator_busy"], 0.994);
+    assert_eq!(value["findings"][0]["places"][0]["target"], "io-uring");
+}
+
+#[test]
+fn ten_requests_at_most_are_told_of_the_slowest_first() {
+    let mut record = fixture::backlog();
+    let summary = Summary::of(&record);
+    assert_eq!(summary.slowest.len(), 8, "those without a cause are not");
+    for trial in &mut record.trials {
+        if let Some(phase) = &mut trial.connections {
+            let again = phase.requests.clone();
+            phase.requests.extend(again);
+        }
+    }
+    let summary = Summary::of(&record);
+    assert_eq!(summary.slowest.len(), 10);
+    let times = summary.slowest.iter().map(|slow| slow.request.duration_ns);
+    assert!(times.rev().is_sorted());
+}
+
+#[test]
+fn what_could_not_be_seen_is_said_once() {
+    let mut record = fixture::backlog_elsewhere();
+    let again = record.trials[0].clone();
+    record.trials.push(again);
+    let text = render(&record, Format::Terminal, &Options::default());
+    let said = "handshakes: packet sockets need CAP_NET_RAW (2 trials)";
+    assert_eq!(text.matches(said).count(), 1, "{text}");
+}
+
+/// One of each. A new variant does not compile here until it is in the list above the match.
+fn one_of_each() -> Vec<Finding> {
+    let all = vec![
+        Finding::AcceptQueueOverflow {
+            overflows: 1_410,
+            drops: 1_500,
+            connects_delayed: 1,
+            connect_ns_max: 1_024_000_000,
+            backlog: None,
+            depth_max: None,
+            backlog_sufficient: None,
+        },
+        Finding::BacklogClamped {
+            asked: 256,
+            in_force: 16,
+            somaxconn: Some(16),
+        },
+        Finding::FinalAckDropped {
+            connections: 1,
+            data_retransmissions: 2,
+            syn_ack_retransmissions: None,
+            waited_ns_max: 613_000_000,
+        },
+        Finding::SynCookies {
+            sent: 17,
+            received: 15,
+            failed: 1,
+            request_queue_full: 17,
+        },
+        Finding::ConnectionsRefused {
+            refused: 160,
+            begun: 160,
+            was_listening: Some(false),
+        },
+        Finding::HeadOfLineBlocking {
+            requests: 140,
+            of_requests: 160,
+            service_time_ns: 40_000_000,
+            first_byte_ns_median: 320_000_000,
+            server_busy: 0.013,
+        },
+        Finding::TooFewAcceptors {
+            requests: 140,
+            of_requests: 160,
+            serves_at_once: None,
+            clients: 8,
+            depth_mean: 6.92,
+            server_busy: 0.013,
+        },
+        Finding::DelayedAck {
+            share_of_replies: 0.97,
+            latency_ns_median: 44_000_000,
+            delayed_acks: 41,
+            replies: 42,
+        },
+        Finding::GeneratorBound {
+            generator_busy: 0.994,
+            server_busy: 0.71,
+        },
+        Finding::UnbalancedListeners {
+            listeners: 4,
+            busiest_depth_max: 13,
+            busiest_depth_mean: 6.5,
+            idlest_depth_max: 1,
+            idlest_depth_mean: 0.04,
+        },
+    ];
+    for finding in &all {
+        match finding {
+            Finding::AcceptQueueOverflow { .. }
+            | Finding::BacklogClamped { .. }
+            | Finding::FinalAckDropped { .. }
+            | Finding::SynCookies { .. }
+            | Finding::ConnectionsRefused { .. }
+            | Finding::HeadOfLineBlocking { .. }
+            | Finding::TooFewAcceptors { .. }
+            | Finding::DelayedAck { .. }
+            | Finding::GeneratorBound { .. }
+            | Finding::UnbalancedListeners { .. } => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn every_finding_says_what_happened_why_and_what_to_do() {
+    let mut record = fixture::backlog_elsewhere();
+    record.trials[0].findings = one_of_each();
+    let summary = Summary::of(&record);
+    let told: Vec<String> = summary
+        .findings
+        .iter()
+        .map(|found| found.sentences())
+        .collect();
+    insta::assert_snapshot!("findings", told.join("\n"));
+}
+
+#[test]
+fn a_clamp_is_blamed_on_the_kernel_only_where_it_was_the_kernel() {
+    let mut record = fixture::backlog_elsewhere();
+    let mut remedy = |somaxconn| {
+        record.trials[0].findings = vec![Finding::BacklogClamped {
+            asked: 256,
+            in_force: 16,
+            somaxconn,
+        }];
+        Summary::of(&record).findings[0].remedy.clone()
+    };
+    assert!(remedy(Some(16)).contains("sysctl -w net.core.somaxconn=256"));
+    assert!(!remedy(Some(4_096)).contains("sysctl"));
+    assert!(
+        remedy(None).contains("sysctl"),
+        "not readable: the kernel is the likelier one"
+    );
+}
+
+#[test]
+fn a_time_that_the_generator_held_up_is_a_bound() {
+    let mut record = fixture::backlog();
+    for trial in &mut record.trials {
+        if (trial.target, trial.setting) == (1, 4) {
+            trial.verdict = Verdict::Qualified;
+        }
+    }
+    assert_eq!(cell(&record, 1, 256, 32).standing, Standing::Qualified);
+    let text = render(&record, Format::Terminal, &Options::default());
+    assert!(text.contains("≤ 355 ms (205 ms – 505 ms)"), "{text}");
+    assert!(text.contains("≤: at most this long"), "{text}");
+}
+
+#[test]
+fn every_finding_has_a_page_that_the_index_names() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings");
+    let read = |name: &str| {
+        std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    let index = read("README.md");
+    let all = one_of_each();
+    for name in all.iter().map(Finding::name) {
+        let page = read(&format!("{name}.md"));
+        for section in [
+            "## What you see",
+            "## What happens in the kernel",
+            "## The evidence",
+            "## The remedy",
+            "## To provoke it",
+            "## What it is not",
+        ] {
+            assert!(page.contains(section), "{name} lacks {section:?}");
+        }
+        assert!(index.contains(&format!("({name}.md)")), "{name}");
+    }
+    let pages = std::fs::read_dir(&folder).expect("readable").count();
+    assert_eq!(
+        pages,
+        all.len() + 1,
+        "a page for each finding, and the index"
+    );
+}
