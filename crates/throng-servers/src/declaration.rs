@@ -17,13 +17,14 @@ pub(crate) struct Declaration {
     pub(crate) workers: Workers,
     pub(crate) serves_at_once: ServesAtOnce,
     /// Threads of all its processes together: in the first place a fixed number, then for each worker, then for each
-    /// open connection.
+    /// open connection. Threads that do nothing but accept are not among them.
     pub(crate) threads: Count,
     /// Processes, counted in the same way.
     pub(crate) processes: Count,
     /// Whether it can serve a Unix socket. Models whose loops share a TCP port cannot share a path.
     pub(crate) serves_unix: bool,
-    /// Whether several threads may accept at one listener and hand each connection on (`--accept-threads`).
+    /// Whether it has threads that do nothing but accept at a listener and hand each connection on: one, or as many as
+    /// `--accept-threads` asks for.
     pub(crate) takes_accept_threads: bool,
 }
 

@@ -167,7 +167,7 @@ impl Model {
         self.declaration().serves_unix
     }
 
-    /// Whether `--accept-threads` says how many threads accept and hand each connection on.
+    /// Whether `--accept-threads` says how many threads accept at each listener and hand each connection on.
     #[must_use]
     pub fn takes_accept_threads(self) -> bool {
         self.declaration().takes_accept_threads
@@ -195,11 +195,22 @@ impl Model {
         Some(asked.unwrap_or(own))
     }
 
-    /// Threads of all its processes with so many workers and open connections: what an observer must find for the
-    /// server to be what it says it is. Where it serves fewer at once, count those served.
+    /// Threads of all its processes with so many workers, accept threads (as asked for) and open connections at one
+    /// listener: what an observer must find for the server to be what it says it is. Where it serves fewer at once, count
+    /// those served.
     #[must_use]
-    pub fn expected_threads(self, workers: Option<NonZeroU32>, connections: u64) -> u64 {
-        self.declaration().threads.at(workers, connections)
+    pub fn expected_threads(
+        self,
+        workers: Option<NonZeroU32>,
+        accept_threads: Option<NonZeroU32>,
+        connections: u64,
+    ) -> u64 {
+        let accepting = if self.takes_accept_threads() {
+            accept_threads.unwrap_or(NonZeroU32::MIN).get()
+        } else {
+            0
+        };
+        self.declaration().threads.at(workers, connections) + u64::from(accepting)
     }
 
     /// Its processes, counted in the same way.

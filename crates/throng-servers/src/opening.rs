@@ -59,8 +59,8 @@ impl<'a> Opening<'a> {
         self.workers.map_or(1, |workers| workers.get() as usize)
     }
 
-    /// Threads that accept and hand each connection on, in the model that has a choice; 1 unless asked for more.
-    #[expect(dead_code, reason = "read by the model that takes them")]
+    /// Threads that accept at each listener and hand each connection on, in the model that has a choice; 1 unless asked
+    /// for more.
     pub(crate) fn accept_threads(&self) -> usize {
         self.accept_threads.get() as usize
     }

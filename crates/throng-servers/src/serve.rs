@@ -31,7 +31,8 @@ pub struct Options {
     pub backlog: u32,
     /// Threads or processes that serve, for models in which that is a choice; `None` is the model's own number.
     pub workers: Option<NonZeroU32>,
-    /// Threads that accept and hand each connection on, for the model in which that is a choice; `None` is one.
+    /// Threads that accept at each listener and hand each connection on, for the model in which that is a choice; `None`
+    /// is one.
     pub accept_threads: Option<NonZeroU32>,
     /// How long each answer waits whose request does not say itself. The echo workload takes none.
     pub delay: Duration,

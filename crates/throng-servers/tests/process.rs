@@ -12,9 +12,12 @@ use std::time::Duration;
 use common::case::{
     Case, Family, any, bounded, each_case, each_model, has_children, serves_several,
 };
+use common::client::Client;
 use common::named;
 use common::setup::Setup;
 use throng_servers::Model;
+
+const FOUR: NonZeroU32 = NonZeroU32::new(4).expect("not zero");
 
 fn main() -> ExitCode {
     common::main(|| {
@@ -23,12 +26,19 @@ fn main() -> ExitCode {
         let of_one_number = named![its_own_number_of_workers_is_announced_and_true];
         let of_loops = named![an_idle_connection_costs_little_memory];
         let of_tcp_only = named![a_unix_socket_is_refused_in_words];
+        let of_acceptors = named![
+            accept_threads_are_as_many_as_asked,
+            nor_does_it_where_several_threads_accept,
+        ];
+        let of_no_choice = named![accept_threads_are_refused_in_words];
         let of_one_each = named![more_listeners_than_workers_are_refused_in_words];
         each_case(any, every)
             .chain(each_case(serves_several, of_several))
             .chain(each_model(has_workers, of_one_number))
             .chain(each_model(keeps_little, of_loops))
             .chain(each_model(|model| !model.serves_unix(), of_tcp_only))
+            .chain(each_case(Model::takes_accept_threads, of_acceptors))
+            .chain(each_model(has_no_acceptors, of_no_choice))
             .chain(each_model(serves_one_each, of_one_each))
             .collect()
     })
@@ -41,6 +51,10 @@ fn has_workers(model: Model) -> bool {
 /// Models whose workers each serve one connection at a time, and so wait at one listener.
 fn serves_one_each(model: Model) -> bool {
     bounded(model) && model.family() != throng_servers::Family::EventLoop
+}
+
+fn has_no_acceptors(model: Model) -> bool {
+    !model.takes_accept_threads()
 }
 
 /// Models in which an idle connection is an entry in a table, and no thread, process or task.
@@ -77,9 +91,39 @@ fn its_own_number_of_workers_is_announced_and_true(model: Model) {
     server.stop_expecting(1, 6);
 }
 
+fn accept_threads_are_as_many_as_asked(case: Case) {
+    let server = case.setup().accept_threads(FOUR).start();
+    server.becomes_as_declared(0);
+    let mut clients = server.connect_many(30);
+    clients
+        .iter_mut()
+        .for_each(|client| client.echo(b"hello\n"));
+    server.becomes_as_declared(30);
+    // One that waits in accept is woken by its own connections only.
+    server.uses_little_cpu_time(Duration::from_millis(100));
+    server.stop_expecting(30, 180);
+    clients.iter_mut().for_each(Client::expect_end);
+}
+
+fn accept_threads_are_refused_in_words(model: Model) {
+    let setup = Setup::new(model, vec![Family::Ipv4.address()]);
+    let said = setup.accept_threads(FOUR).start_in_vain();
+    for part in [model.name(), "accept threads", "--accept-threads"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
 fn a_full_descriptor_table_neither_kills_nor_spins(case: Case) {
+    meets_a_full_descriptor_table(case, case.setup());
+}
+
+fn nor_does_it_where_several_threads_accept(case: Case) {
+    meets_a_full_descriptor_table(case, case.setup().accept_threads(FOUR));
+}
+
+fn meets_a_full_descriptor_table(case: Case, setup: Setup) {
     const LIMIT: u32 = 40;
-    let setup = case.setup().open_files_max(LIMIT);
+    let setup = setup.open_files_max(LIMIT);
     let server = if case.model.uses_every_cpu() {
         // Each loop has descriptors of its own, which leave fewer to connections.
         setup.one_loop().start()

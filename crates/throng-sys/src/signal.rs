@@ -9,6 +9,8 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal};
 
+use crate::clock::SECOND_NS;
+
 /// SIGTERM and SIGINT, blocked in this thread (and in threads it starts later) and readable from here instead.
 #[derive(Debug)]
 pub struct Termination {
@@ -103,6 +105,25 @@ impl Held {
     pub(crate) fn new(signals: &[libc::c_int]) -> io::Result<Self> {
         let before = change_mask(libc::SIG_BLOCK, &set_of(signals))?;
         Ok(Self { before })
+    }
+
+    /// Waits for so long, or until a handler has run: meanwhile, and only then, this thread takes what it took before.
+    /// One that came earlier runs at once, so none is missed between a look at what it changes and the wait.
+    pub(crate) fn wait(&self, length_ns: u64) {
+        let length = libc::timespec {
+            tv_sec: (length_ns / SECOND_NS).cast_signed(),
+            tv_nsec: (length_ns % SECOND_NS).cast_signed(),
+        };
+        // SAFETY: no descriptor is looked at, so there is no list of them; the time and the mask live during the call. It
+        // fails when a handler has run, as it is to, or with a length that no clock has.
+        unsafe {
+            libc::ppoll(
+                std::ptr::null_mut(),
+                0,
+                &raw const length,
+                &raw const self.before,
+            )
+        };
     }
 }
 

@@ -28,7 +28,7 @@ fn main() {
         .nth(1)
         .filter(|word| !word.starts_with('-'));
     type Test = (&'static str, fn());
-    let tests: [Test; 8] = [
+    let tests: [Test; 10] = [
         (
             "a_child_runs_its_body_and_is_reaped",
             a_child_runs_its_body_and_is_reaped,
@@ -49,6 +49,11 @@ fn main() {
         (
             "a_blocked_write_is_ended_and_counted",
             a_blocked_write_is_ended_and_counted,
+        ),
+        ("a_wait_lasts_until_its_time", a_wait_lasts_until_its_time),
+        (
+            "asked_to_leave_it_waits_no_longer",
+            asked_to_leave_it_waits_no_longer,
         ),
         ("who_does_not_leave_is_killed", who_does_not_leave_is_killed),
         (
@@ -218,6 +223,39 @@ fn a_blocked_write_is_ended_and_counted() {
     let mut rest = Vec::new();
     near.read_to_end(&mut rest).expect("read");
     assert_eq!(counters.sum(0), 1000 + rest.len() as u64);
+}
+
+fn a_wait_lasts_until_its_time() {
+    let mut children = Children::take_over().expect("taken over");
+    let counters = SharedCounters::new(1).expect("mapped");
+    let body = |leaving: &throng_sys::children::Leaving| {
+        let begin_ns = monotonic_ns();
+        leaving.sit_out(Duration::from_millis(5));
+        counters.lanes()[0][0].store(monotonic_ns() - begin_ns, Relaxed);
+    };
+    children.fork(body).expect("forked");
+    let reaped = reap(&mut children, 1);
+    assert!(reaped[0].1.success(), "{reaped:?}");
+    assert!(counters.sum(0) >= 5_000_000);
+}
+
+fn asked_to_leave_it_waits_no_longer() {
+    let mut children = Children::take_over().expect("taken over");
+    let counters = SharedCounters::new(1).expect("mapped");
+    for round in 0..200 {
+        let body = |leaving: &throng_sys::children::Leaving| {
+            leaving.sit_out(Duration::MAX);
+            leaving.sit_out(Duration::from_secs(1000));
+            counters.lanes()[0][0].fetch_add(1, Relaxed);
+        };
+        children.fork(body).expect("forked");
+        // At whatever point of its start or its wait it is.
+        std::thread::sleep(Duration::from_micros(10 * round));
+        children.ask_to_leave();
+        let reaped = reap(&mut children, 1);
+        assert!(reaped[0].1.success(), "{reaped:?}");
+    }
+    assert_eq!(counters.sum(0), 200, "each has gone on after its waits");
 }
 
 fn who_does_not_leave_is_killed() {

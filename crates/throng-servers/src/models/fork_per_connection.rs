@@ -10,6 +10,8 @@
 //! *Slow readers* hold only their own process, blocked in its write. Nothing is read meanwhile, so a child never has more
 //! than one read's answer in memory.
 //!
+//! *A delay* is its own process's sleep, which SIGTERM interrupts: nobody else knows of it.
+//!
 //! *Fairness* is the scheduler's. Accepting and serving compete for CPU time only.
 //!
 //! *Termination.* SIGTERM may come to the parent or to the whole process group, so the parent passes it on. In a child it
@@ -32,12 +34,13 @@ use throng_sys::socket;
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "fork-per-connection",
@@ -199,33 +202,53 @@ fn serve_in_child<S: Session>(
     // parent shuts the listeners down, not only its own copies.
     let _ = descriptor_table::make_private(&[connection.as_fd()]);
     leaving.while_serving(connection.as_fd(), || {
-        serve_connection::<S>(settings, connection, &lane[BYTES]);
+        serve_connection::<S>(settings, connection, leaving, &lane[BYTES]);
     });
 }
 
 /// From the first byte to the last. The bytes are counted as they are sent: a process may be killed.
-fn serve_connection<S: Session>(settings: &S::Settings, connection: &OwnedFd, bytes: &AtomicU64) {
+fn serve_connection<S: Session>(
+    settings: &S::Settings,
+    connection: &OwnedFd,
+    leaving: &Leaving,
+    bytes: &AtomicU64,
+) {
     let mut session = S::begin(settings);
     let mut input = vec![0; INPUT_BYTES];
     let mut output = Vec::new();
     // An error is a reset: there is nobody left to tell.
     while let Ok(received) = socket::receive(connection, &mut input) {
         output.clear();
-        if received == 0 {
-            let _ = session.end_of_input(&mut output);
+        let mut then = if received == 0 {
+            session.end_of_input(&mut output)
         } else {
-            let _ = session.input(&input[..received], &mut output);
-        }
-        let mut sent = 0;
-        while sent < output.len() {
-            let Ok(more) = socket::send(connection, &output[sent..]) else {
+            session.input(&input[..received], &mut output)
+        };
+        loop {
+            if send(connection, &output, bytes).is_err() {
                 return;
-            };
-            sent += more;
-            bytes.fetch_add(more as u64, Relaxed);
-        }
-        if received == 0 {
-            return;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    leaving.sit_out(delay);
+                    output.clear();
+                    then = session.resume(&mut output);
+                }
+                Then::Linger => return linger::sit_out(connection, &mut input),
+                Then::Close => return,
+            }
         }
     }
+}
+
+/// All of it, counting what is sent of it also where that fails.
+fn send(connection: &OwnedFd, output: &[u8], bytes: &AtomicU64) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < output.len() {
+        let more = socket::send(connection, &output[sent..])?;
+        sent += more;
+        bytes.fetch_add(more as u64, Relaxed);
+    }
+    Ok(())
 }

@@ -8,6 +8,8 @@
 //!
 //! *Slow readers* hold one worker, blocked in its write: as many of them as there are workers stop the server.
 //!
+//! *A delay,* and a lingering close, hold one worker too, for their time. SIGTERM interrupts a delay.
+//!
 //! *Fairness.* The kernel hands a connection to the worker that has waited longest, and the scheduler is fair to those who
 //! are served; the others wait in the accept queue. With several listeners each has its own share of the workers, as a
 //! process can block in one accept only.
@@ -36,12 +38,13 @@ use throng_sys::socket;
 use crate::accept::{self, Failure};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Note;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "prefork",
@@ -236,9 +239,10 @@ fn work<S: Session>(settings: &S::Settings, listener: &Listener, lane: &Lane, le
             Ok(connection) => {
                 lane[CONNECTIONS].fetch_add(1, Relaxed);
                 leaving.while_serving(connection.as_fd(), || {
-                    serve_connection::<S>(
-                        settings,
+                    serve_connection(
+                        S::begin(settings),
                         &connection,
+                        leaving,
                         &mut input,
                         &mut output,
                         &lane[BYTES],
@@ -266,31 +270,46 @@ fn rest(cause: &io::Error, lane: &Lane) {
 
 /// From the first byte to the last. The bytes are counted as they are sent: a process may be killed.
 fn serve_connection<S: Session>(
-    settings: &S::Settings,
+    mut session: S,
     connection: &OwnedFd,
+    leaving: &Leaving,
     input: &mut [u8],
     output: &mut Vec<u8>,
     bytes: &AtomicU64,
 ) {
-    let mut session = S::begin(settings);
     // An error is a reset: there is nobody left to tell.
     while let Ok(received) = socket::receive(connection, input) {
         output.clear();
-        if received == 0 {
-            let _ = session.end_of_input(output);
+        let mut then = if received == 0 {
+            session.end_of_input(output)
         } else {
-            let _ = session.input(&input[..received], output);
-        }
-        let mut sent = 0;
-        while sent < output.len() {
-            let Ok(more) = socket::send(connection, &output[sent..]) else {
+            session.input(&input[..received], output)
+        };
+        loop {
+            if send(connection, output, bytes).is_err() {
                 return;
-            };
-            sent += more;
-            bytes.fetch_add(more as u64, Relaxed);
-        }
-        if received == 0 {
-            return;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    leaving.sit_out(delay);
+                    output.clear();
+                    then = session.resume(output);
+                }
+                Then::Linger => return linger::sit_out(connection, input),
+                Then::Close => return,
+            }
         }
     }
+}
+
+/// All of it, counting what is sent of it also where that fails.
+fn send(connection: &OwnedFd, output: &[u8], bytes: &AtomicU64) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < output.len() {
+        let more = socket::send(connection, &output[sent..])?;
+        sent += more;
+        bytes.fetch_add(more as u64, Relaxed);
+    }
+    Ok(())
 }

@@ -1,14 +1,22 @@
-//! *One thread for each connection.* The main thread accepts; each connection has a thread of its own whose reads and
-//! writes block, so its code is a plain loop and the kernel's scheduler does all the multiplexing.
+//! *One thread for each connection.* One thread, or several (`--accept-threads`), blocks in accept; each connection has a
+//! thread of its own whose reads and writes block, so its code is a plain loop and the kernel's scheduler does all the
+//! multiplexing.
 //!
 //! *Cost.* A thread per connection: two buffers of [`INPUT_BYTES`], a stack, the kernel's own 16 KiB or so, four memory
 //! mappings, and a switch of threads for every message.
 //!
-//! *Slow readers* hold only their own thread, blocked in its write. Nothing is read meanwhile, so a connection never
-//! has more than one read's answer in memory.
+//! *Several accept threads* take turns at each listener: while one starts a thread for its connection (a stack to map, a
+//! lock to take), the next one accepts. The kernel wakes one of them for each connection, so none wakes in vain.
 //!
-//! *Termination.* Ending the input of every connection wakes the blocked reads; who is still blocked in a write at the
-//! end of the drain has its output ended too, which wakes that.
+//! *Slow readers* hold only their own thread, blocked in its write. Nothing is read meanwhile, so a connection never
+//! has more than one read's answer in memory. *A delay* is its own thread's as well: nobody else knows of it.
+//!
+//! *Termination.* The main thread waits to be told. It shuts the listeners down, which ends the blocked accepts, and the
+//! input of every connection, which ends the blocked reads; who is still blocked in a write at the end of the drain has
+//! its output ended too. A delay ends by itself: it is waited for at the descriptor that tells to stop.
+//!
+//! *Descriptors.* An accept reserves its descriptor before it blocks (`__sys_accept4` in net/socket.c), so each accept
+//! thread takes one more, and where there is none it tries again from time to time.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -23,13 +31,15 @@ use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
-use crate::drain::Drain;
+use crate::delay;
+use crate::drain::{self, Drain};
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "thread-per-connection",
@@ -37,7 +47,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     summary: "a thread for each connection, blocking reads and writes",
     workers: Workers::OnePerConnection,
     serves_at_once: ServesAtOnce::Unbounded,
-    // The main thread, which accepts, and each connection's own.
+    // The main thread, which waits to be told to stop, and each connection's own, beside those that accept.
     threads: Count {
         fixed: 1,
         per_worker: 0,
@@ -71,13 +81,14 @@ pub(crate) fn serve<S: Session>(
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
-    opening.ready(&listeners);
-    Ok(serve_at_most::<S>(
-        settings,
-        threads_max(),
-        listeners,
-        stop,
-    )?)
+    for listener in &listeners {
+        listener.let_accept_block()?;
+    }
+    let accept_threads = opening.accept_threads() * listeners.len();
+    let server = Server::new(threads_max(), stop);
+    let ready = || opening.ready(&listeners);
+    server.run::<S>(settings, &listeners, accept_threads, ready)?;
+    Ok(server.served())
 }
 
 /// The thread that `vm.max_map_count` has no room for is not refused by the kernel in a way that can be handled: it
@@ -88,105 +99,127 @@ fn threads_max() -> usize {
     usize::try_from(threads).unwrap_or(usize::MAX)
 }
 
-fn serve_at_most<S: Session>(
-    settings: &S::Settings,
-    threads_max: usize,
-    listeners: Vec<Listener>,
-    stop: BorrowedFd<'_>,
-) -> io::Result<Served> {
-    let shared = Shared::default();
-    let mut acceptor = Acceptor {
-        threads_max,
-        shared: &shared,
-        pause: Pause::default(),
-        refusals: Refusals::default(),
-        connections: 0,
-    };
-    // The scope ends when the last thread has: none outlives this call.
-    thread::scope(|scope| {
-        let result = acceptor.accept_until::<S>(scope, settings, &listeners, stop);
-        drop(listeners);
-        shared.drain();
-        result
-    })?;
-    Ok(Served {
-        connections: acceptor.connections,
-        bytes: acceptor.shared.open().bytes,
-        notes: [
-            acceptor.pause.into_note(),
-            acceptor.refusals.into_note(REMEDY),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
-    })
+fn cannot_start(thread: usize, threads: usize, error: &io::Error) -> io::Error {
+    let number = thread + 1;
+    io::Error::new(
+        error.kind(),
+        format!(
+            "cannot start accept thread {number} of {threads} (`--accept-threads` may ask for fewer): {error}"
+        ),
+    )
 }
 
-/// What the main thread does: it accepts, and starts threads.
-struct Acceptor<'a> {
+fn wait_for(stop: BorrowedFd<'_>) -> io::Result<()> {
+    let mut set = PollSet::new();
+    set.push(stop, READABLE);
+    while set.wait(None)? == 0 {}
+    Ok(())
+}
+
+/// What the threads share: touched when a connection opens and when it closes, never for a message.
+struct Server<'a> {
+    /// Of those that accept and those of the connections together.
     threads_max: usize,
-    shared: &'a Shared,
+    /// What becomes readable when the server is told to stop: a delay is waited for there.
+    stop: BorrowedFd<'a>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    stopping: bool,
+    /// Accept threads that have not ended.
+    accepting: usize,
+    open: Slab<Arc<OwnedFd>>,
+    connections: u64,
+    bytes: u64,
     pause: Pause,
     refusals: Refusals,
-    connections: u64,
 }
 
-impl<'a> Acceptor<'a> {
-    fn accept_until<'scope, S: Session>(
-        &mut self,
-        scope: &'scope Scope<'scope, '_>,
-        settings: &'scope S::Settings,
-        listeners: &[Listener],
-        stop: BorrowedFd<'_>,
-    ) -> io::Result<()>
-    where
-        'a: 'scope,
-    {
-        let mut set = PollSet::new();
-        set.push(stop, READABLE);
-        for listener in listeners {
-            set.push(listener, READABLE);
-        }
-        loop {
-            let timeout_ms = self
-                .pause
-                .remaining_ns()
-                .map(|left_ns| left_ns.div_ceil(1_000_000) as u32);
-            set.wait(timeout_ms)?;
-            if set.ready(0) != 0 {
-                return Ok(());
-            }
-            if self.pause.remaining_ns() == Some(0) {
-                self.pause.end();
-            }
-            for (listener, position) in listeners.iter().zip(1..) {
-                if set.ready(position) != 0 && !self.pause.is_on() {
-                    self.accept_batch::<S>(scope, settings, listener);
-                }
-            }
-            let interest = if self.pause.is_on() { 0 } else { READABLE };
-            (1..set.len()).for_each(|position| set.set_interest(position, interest));
+impl<'a> Server<'a> {
+    fn new(threads_max: usize, stop: BorrowedFd<'a>) -> Self {
+        Self {
+            threads_max,
+            stop,
+            state: Mutex::default(),
+            changed: Condvar::new(),
         }
     }
 
-    fn accept_batch<'scope, S: Session>(
-        &mut self,
+    /// What the main thread does: it starts those that accept, and ends all of them when it is told to stop.
+    fn run<S: Session>(
+        &self,
+        settings: &S::Settings,
+        listeners: &[Listener],
+        accept_threads: usize,
+        ready: impl FnOnce(),
+    ) -> io::Result<()> {
+        self.refuse_more_than_mappings_allow(accept_threads)?;
+        // The scope ends when the last thread has: none outlives this call.
+        thread::scope(|scope| {
+            let told = (0..accept_threads)
+                .try_for_each(|thread| {
+                    let listener = &listeners[thread % listeners.len()];
+                    self.start_accepting::<S>(scope, settings, listener)
+                        .map_err(|error| cannot_start(thread, accept_threads, &error))
+                })
+                .and_then(|()| {
+                    ready();
+                    wait_for(self.stop)
+                });
+            // Also where not all of them could be started.
+            self.end(listeners);
+            told
+        })
+    }
+
+    fn refuse_more_than_mappings_allow(&self, accept_threads: usize) -> io::Result<()> {
+        if accept_threads <= self.threads_max {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "vm.max_map_count has room for {} threads, four mappings each, and {accept_threads} accept threads were \
+             asked for",
+            self.threads_max
+        )))
+    }
+
+    fn start_accepting<'scope, S: Session>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        settings: &'scope S::Settings,
+        listener: &'scope Listener,
+    ) -> io::Result<()> {
+        self.state().accepting += 1;
+        let started = thread::Builder::new()
+            .name("accept".to_owned())
+            .spawn_scoped(scope, move || {
+                self.accept_until_stopped::<S>(scope, settings, listener);
+                self.state().accepting -= 1;
+                self.changed.notify_all();
+            });
+        started
+            .map(drop)
+            .inspect_err(|_| self.state().accepting -= 1)
+    }
+
+    /// What each accept thread does.
+    fn accept_until_stopped<'scope, S: Session>(
+        &'scope self,
         scope: &'scope Scope<'scope, '_>,
         settings: &'scope S::Settings,
         listener: &Listener,
-    ) where
-        'a: 'scope,
-    {
-        for _ in 0..accept::BATCH {
+    ) {
+        while !self.is_stopping() {
             match listener.accept_blocking() {
-                Ok(connection) => match self.start::<S>(scope, settings, connection) {
-                    Ok(()) => self.connections += 1,
-                    Err(error) => self.refusals.add(error),
-                },
+                Ok(connection) => self.start::<S>(scope, settings, connection),
+                // The listener has been shut down.
+                Err(_) if self.is_stopping() => {}
                 Err(error) => match accept::failure(&error) {
-                    Failure::NoneWaits => return,
                     Failure::ThisOneOnly => {}
-                    Failure::Exhausted => return self.pause.begin(error),
+                    Failure::NoneWaits | Failure::Exhausted => self.rest(error),
                 },
             }
         }
@@ -194,115 +227,150 @@ impl<'a> Acceptor<'a> {
 
     /// Gives a connection its thread. Where that fails the connection is dropped, and so closed.
     fn start<'scope, S: Session>(
-        &self,
+        &'scope self,
         scope: &'scope Scope<'scope, '_>,
         settings: &'scope S::Settings,
         connection: OwnedFd,
-    ) -> io::Result<()>
-    where
-        'a: 'scope,
-    {
-        let shared = self.shared;
+    ) {
         let connection = Arc::new(connection);
-        let key = {
-            let mut open = shared.open();
-            if open.connections.len() >= self.threads_max {
-                return Err(io::Error::other(
-                    "vm.max_map_count has no room for a further thread",
-                ));
-            }
-            open.connections.insert(Arc::clone(&connection))
+        let Some(key) = self.begin(&connection) else {
+            return;
         };
         let started = thread::Builder::new()
             .name("connection".to_owned())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, move || {
-                let bytes = serve_connection::<S>(settings, &connection);
+                let bytes = serve_connection(S::begin(settings), &connection, self.stop);
                 drop(connection);
-                shared.closed(key, bytes);
+                self.closed(key, bytes);
             });
-        match started {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                shared.open().connections.remove(key);
-                Err(error)
-            }
+        if let Err(error) = started {
+            let mut state = self.state();
+            state.open.remove(key);
+            state.connections -= 1;
+            state.refusals.add(error);
         }
+    }
+
+    /// Makes a connection known to the main thread, or refuses it where there is no room for its thread. Where the main
+    /// thread has been told to stop since it was accepted, it has missed it.
+    fn begin(&self, connection: &Arc<OwnedFd>) -> Option<usize> {
+        let mut state = self.state();
+        if state.accepting + state.open.len() >= self.threads_max {
+            let error = "vm.max_map_count has no room for a further thread";
+            state.refusals.add(io::Error::other(error));
+            return None;
+        }
+        if state.stopping {
+            drain::end_input(connection);
+        }
+        state.connections += 1;
+        Some(state.open.insert(Arc::clone(connection)))
+    }
+
+    /// The last holder of the connection, here, closes it.
+    fn closed(&self, key: usize, bytes: u64) {
+        let mut state = self.state();
+        state.bytes += bytes;
+        state.open.remove(key);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.state().stopping
+    }
+
+    /// Until it is worth trying again, or the server is told to stop.
+    fn rest(&self, cause: io::Error) {
+        let mut state = self.state();
+        state.pause.begin(cause);
+        let left = Duration::from_nanos(state.pause.remaining_ns().unwrap_or(0));
+        let going_on = |state: &mut State| !state.stopping;
+        drop(self.changed.wait_timeout_while(state, left, going_on));
+    }
+
+    fn end(&self, listeners: &[Listener]) {
+        let mut state = self.state();
+        state.stopping = true;
+        self.changed.notify_all();
+        listeners.iter().for_each(Listener::end);
+        let drain = Drain::begin(state.open.iter().map(|(_, connection)| connection));
+        let left = Duration::from_nanos(drain.remaining_ns());
+        // Also for those that accept: a connection that was accepted just now is not among the open ones yet.
+        let busy = |state: &mut State| state.accepting > 0 || !state.open.is_empty();
+        (state, _) = self
+            .changed
+            .wait_timeout_while(state, left, busy)
+            .unwrap_or_else(PoisonError::into_inner);
+        for (_, connection) in &state.open {
+            // It fails on a connection that is already reset, whose thread is on its way out.
+            let _ = socket::end_output(connection);
+        }
+    }
+
+    /// Once no other thread is left.
+    fn served(self) -> Served {
+        let state = self.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let notes = [state.pause.into_note(), state.refusals.into_note(REMEDY)];
+        Served {
+            connections: state.connections,
+            bytes: state.bytes,
+            notes: notes.into_iter().flatten().collect(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change under the lock is complete in itself.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What each of the other threads does; the bytes sent.
-fn serve_connection<S: Session>(settings: &S::Settings, connection: &OwnedFd) -> u64 {
-    let mut session = S::begin(settings);
+/// What a connection's thread does; the bytes sent.
+fn serve_connection<S: Session>(mut session: S, connection: &OwnedFd, stop: BorrowedFd<'_>) -> u64 {
     let mut input = vec![0; INPUT_BYTES];
     let mut output = Vec::new();
     let mut bytes = 0;
     // An error is a reset: there is nobody left to tell.
     while let Ok(received) = socket::receive(connection, &mut input) {
         output.clear();
-        if received == 0 {
-            let _ = session.end_of_input(&mut output);
+        let mut then = if received == 0 {
+            session.end_of_input(&mut output)
         } else {
-            let _ = session.input(&input[..received], &mut output);
-        }
-        let mut sent = 0;
-        while sent < output.len() {
-            let Ok(more) = socket::send(connection, &output[sent..]) else {
+            session.input(&input[..received], &mut output)
+        };
+        loop {
+            if send(connection, &output, &mut bytes).is_err() {
                 return bytes;
-            };
-            sent += more;
-            bytes += more as u64;
-        }
-        if received == 0 {
-            break;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    delay::sit_out(stop, delay);
+                    output.clear();
+                    then = session.resume(&mut output);
+                }
+                Then::Linger => {
+                    linger::sit_out(connection, &mut input);
+                    return bytes;
+                }
+                Then::Close => return bytes,
+            }
         }
     }
     bytes
 }
 
-/// What the threads share: touched when a connection opens and when it closes, never for a message.
-#[derive(Debug, Default)]
-struct Shared {
-    open: Mutex<Open>,
-    one_closed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Open {
-    connections: Slab<Arc<OwnedFd>>,
-    bytes: u64,
-}
-
-impl Shared {
-    fn open(&self) -> MutexGuard<'_, Open> {
-        // Every change under the lock is complete in itself.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+/// All of it, counting what is sent of it also where that fails.
+fn send(connection: &OwnedFd, output: &[u8], bytes: &mut u64) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < output.len() {
+        let more = socket::send(connection, &output[sent..])?;
+        sent += more;
+        *bytes += more as u64;
     }
-
-    /// The last holder of the connection, here, closes it.
-    fn closed(&self, key: usize, bytes: u64) {
-        let mut open = self.open();
-        open.bytes += bytes;
-        open.connections.remove(key);
-        drop(open);
-        self.one_closed.notify_one();
-    }
-
-    fn drain(&self) {
-        let mut open = self.open();
-        let drain = Drain::begin(open.connections.iter().map(|(_, connection)| connection));
-        while !open.connections.is_empty() && drain.remaining_ns() > 0 {
-            let left = Duration::from_nanos(drain.remaining_ns());
-            (open, _) = self
-                .one_closed
-                .wait_timeout(open, left)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        for (_, connection) in &open.connections {
-            // It fails on a connection that is already reset, whose thread is on its way out.
-            let _ = socket::end_output(connection);
-        }
-    }
+    Ok(())
 }
 
 #[cfg(test)]

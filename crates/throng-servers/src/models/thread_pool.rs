@@ -9,12 +9,14 @@
 //!
 //! *Slow readers* hold one worker, blocked in its write: as many of them as there are workers stop the server.
 //!
+//! *A delay,* and a lingering close, hold one worker too, for their time.
+//!
 //! *Fairness.* The scheduler is fair to those who are served. With several listeners each has its own share of the workers,
 //! as a thread can block in one accept only: one listener's workers stand idle while another's connections wait.
 //!
 //! *Termination.* The main thread waits to be told. It shuts the listeners down, which ends every blocked accept, and
 //! the input of all connections, which ends the blocked reads; who is still blocked in a write at the end of the drain has
-//! its output ended too.
+//! its output ended too. A delay ends by itself: it is waited for at the descriptor that tells to stop.
 //!
 //! *Descriptors.* An accept reserves its descriptor before it blocks (`__sys_accept4` in net/socket.c), so where there are
 //! fewer than workers some workers have none to wait with. They take turns in trying again; the others serve.
@@ -33,12 +35,14 @@ use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
+use crate::delay;
 use crate::drain::{self, Drain};
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "thread-pool",
@@ -84,7 +88,7 @@ pub(crate) fn serve<S: Session>(
     for listener in &listeners {
         listener.let_accept_block()?;
     }
-    let pool = &Pool::new(workers, &listeners);
+    let pool = &Pool::new(workers, &listeners, stop);
     thread::scope(|scope| {
         let told = (0..workers)
             .try_for_each(|worker| {
@@ -137,6 +141,8 @@ fn wait_for(stop: BorrowedFd<'_>) -> io::Result<()> {
 /// What the threads share: touched when a connection begins and when it ends, never for a message.
 struct Pool<'a> {
     listeners: &'a [Listener],
+    /// What becomes readable when the server is told to stop: a delay is waited for there.
+    stop: BorrowedFd<'a>,
     state: Mutex<State>,
     changed: Condvar,
     /// Held by the one worker that waits to try again, of all that have no descriptor to accept with.
@@ -153,9 +159,10 @@ struct State {
 }
 
 impl<'a> Pool<'a> {
-    fn new(workers: usize, listeners: &'a [Listener]) -> Self {
+    fn new(workers: usize, listeners: &'a [Listener], stop: BorrowedFd<'a>) -> Self {
         Self {
             listeners,
+            stop,
             state: Mutex::new(State {
                 stopping: false,
                 running: 0,
@@ -184,8 +191,9 @@ impl<'a> Pool<'a> {
             match listener.accept_blocking() {
                 Ok(connection) => {
                     let connection = self.begin(worker, connection);
-                    let bytes =
-                        serve_connection::<S>(settings, &connection, &mut input, &mut output);
+                    let session = S::begin(settings);
+                    let (input, output) = (&mut input, &mut output);
+                    let bytes = serve_connection(session, &connection, self.stop, input, output);
                     drop(connection);
                     self.end(worker, bytes);
                 }
@@ -278,32 +286,50 @@ impl<'a> Pool<'a> {
 
 /// From the first byte to the last; the bytes sent.
 fn serve_connection<S: Session>(
-    settings: &S::Settings,
+    mut session: S,
     connection: &OwnedFd,
+    stop: BorrowedFd<'_>,
     input: &mut [u8],
     output: &mut Vec<u8>,
 ) -> u64 {
-    let mut session = S::begin(settings);
     let mut bytes = 0;
     // An error is a reset: there is nobody left to tell.
     while let Ok(received) = socket::receive(connection, input) {
         output.clear();
-        if received == 0 {
-            let _ = session.end_of_input(output);
+        let mut then = if received == 0 {
+            session.end_of_input(output)
         } else {
-            let _ = session.input(&input[..received], output);
-        }
-        let mut sent = 0;
-        while sent < output.len() {
-            let Ok(more) = socket::send(connection, &output[sent..]) else {
+            session.input(&input[..received], output)
+        };
+        loop {
+            if send(connection, output, &mut bytes).is_err() {
                 return bytes;
-            };
-            sent += more;
-            bytes += more as u64;
-        }
-        if received == 0 {
-            break;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    delay::sit_out(stop, delay);
+                    output.clear();
+                    then = session.resume(output);
+                }
+                Then::Linger => {
+                    linger::sit_out(connection, input);
+                    return bytes;
+                }
+                Then::Close => return bytes,
+            }
         }
     }
     bytes
+}
+
+/// All of it, counting what is sent of it also where that fails.
+fn send(connection: &OwnedFd, output: &[u8], bytes: &mut u64) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < output.len() {
+        let more = socket::send(connection, &output[sent..])?;
+        sent += more;
+        *bytes += more as u64;
+    }
+    Ok(())
 }

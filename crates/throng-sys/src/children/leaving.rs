@@ -7,14 +7,17 @@
 //!
 //! *The race* between a connection and a signal that comes before the handler knows of it is closed by order: the
 //! connection is made known first and the request looked at afterwards, the handler does the opposite. A process that blocks
-//! in accept is woken by whoever shuts the listener down.
+//! in accept is woken by whoever shuts the listener down, and one that waits for a time holds the signals back until it
+//! does (`ppoll(2)`): there is no descriptor to watch, which each child would have to have.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::SeqCst};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
+use crate::clock::monotonic_ns;
 use crate::signal;
 
 /// Asks a child to leave without being polite to its peer.
@@ -61,6 +64,22 @@ impl Leaving {
         let _forget = Forget;
         end_as_asked();
         serve()
+    }
+
+    /// Waits for so long and never less, or until this process is asked to leave, which may have happened already.
+    pub fn sit_out(&self, length: Duration) {
+        let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+        let until_ns = monotonic_ns().saturating_add(length_ns);
+        // It fails only for an unknown way of changing the mask.
+        let Ok(held) = signal::Held::new(&SIGNALS) else {
+            return;
+        };
+        while !self.is_asked() {
+            match until_ns.saturating_sub(monotonic_ns()) {
+                0 => return,
+                left_ns => held.wait(left_ns),
+            }
+        }
     }
 }
 
