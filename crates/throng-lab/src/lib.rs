@@ -30,5 +30,6 @@ mod trial;
 
 pub use estimate::estimate;
 pub use event::{Event, TrialPhase};
+pub use observer::capture::CaptureError;
 pub use run::{Finished, RunError, Setup, run};
 pub use store::StoreError;

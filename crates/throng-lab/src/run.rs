@@ -12,6 +12,7 @@ use throng_sys::limits;
 use crate::event::Event;
 use crate::lifetime::Launch;
 use crate::network::{NetworkError, Networks};
+use crate::observer::capture::{Capture, CaptureError};
 use crate::order::{Cell, order, trials};
 use crate::plan::BuiltInModel;
 use crate::store::{Store, StoreError};
@@ -36,12 +37,14 @@ pub struct Setup<'a> {
 }
 
 /// A run that has ended, early or not.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Finished {
     /// All that was measured, as it is stored.
     pub record: RunRecord,
     /// Its file.
     pub path: PathBuf,
+    /// Where a capture was asked for: the segments in it, or why some of them are missing.
+    pub captured: Option<Result<u64, CaptureError>>,
 }
 
 /// A run that could not begin, or not be kept. That a target fails is no error of the run: it stands in its trials' outcomes.
@@ -53,6 +56,9 @@ pub enum RunError {
     /// The network that the plan asks for cannot be had.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// The handshakes could not be kept where they should.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
 }
 
 /// Carries a plan out, and tells what happens. Must be called from a thread that lives until it returns, as children are bound to the
@@ -67,6 +73,7 @@ pub fn run(
 ) -> Result<Finished, RunError> {
     // What is refused here shows up as descriptors that run out, and is explained there.
     let _ = limits::raise_open_files();
+    let capture = setup.capture.map(Capture::create).transpose()?;
     let networks = Networks::prepare(plan, setup.throng_program, setup.interrupted)?;
     let started_at_ns = monotonic_ns();
     let now = jiff::Timestamp::now();
@@ -103,6 +110,7 @@ pub fn run(
             networks: &networks,
             interrupted: setup.interrupted,
             started_at_ns,
+            capture: capture.as_ref(),
         },
         servers: Servers::default(),
         hopeless: HashMap::new(),
@@ -126,7 +134,12 @@ pub fn run(
     record.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
     record.interrupted = setup.interrupted.load(Ordering::Relaxed);
     store.write(&record)?;
-    Ok(Finished { record, path })
+    let captured = capture.map(|capture| capture.finish());
+    Ok(Finished {
+        record,
+        path,
+        captured,
+    })
 }
 
 /// Makes trials, and spares those of targets that cannot be started.

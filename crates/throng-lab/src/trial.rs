@@ -22,6 +22,7 @@ use crate::generator::Generator;
 use crate::job::{connectable, job};
 use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
 use crate::network::{self, Networks};
+use crate::observer::capture::Capture;
 use crate::observer::{KernelAccount, Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
@@ -38,6 +39,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) interrupted: &'a AtomicBool,
     /// Start of the run.
     pub(crate) started_at_ns: u64,
+    /// Where handshakes are kept for other tools.
+    pub(crate) capture: Option<&'a Capture>,
 }
 
 /// A trial, and whether its failure will repeat itself: then the target's other trials are spared.
@@ -116,7 +119,7 @@ impl Bench<'_> {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
         };
-        let account = self.observe_connections(setting, &address, &network);
+        let account = self.observe_connections(cell, &address, &network);
         let program = self.throng_program;
         let cpus = &setting.generator_cpus;
         let ended = match Generator::start(program, &trial.job, cpus, &network) {
@@ -159,16 +162,26 @@ impl Bench<'_> {
     /// Where every message has a connection of its own, their making is what is asked about.
     fn observe_connections(
         &self,
-        setting: &Setting,
+        cell: Cell,
         address: &Address,
         network: &Network,
     ) -> Option<KernelAccount> {
-        match address {
-            Address::Tcp(tcp) if setting.connection != ConnectionUse::Kept => {
-                Some(KernelAccount::start(network, *tcp, None))
-            }
-            _ => None,
+        let setting = &self.plan.settings[cell.setting as usize];
+        let Address::Tcp(server) = address else {
+            return None;
+        };
+        if setting.connection == ConnectionUse::Kept {
+            return None;
         }
+        let capture = self.capture.map(|capture| {
+            let target = &self.plan.targets[cell.target as usize].name;
+            let swept = setting.swept.iter();
+            let values: String = swept
+                .map(|one| format!(", {} {}", one.key, one.value))
+                .collect();
+            capture.trial(&format!("{target}{values}, repeat {}", cell.repeat + 1))
+        });
+        Some(KernelAccount::start(network, *server, capture))
     }
 
     /// The server: already running, living on from the trial before, or started.

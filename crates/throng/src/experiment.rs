@@ -162,7 +162,11 @@ pub(crate) fn carry_out(
 
 /// Reports what was measured, and then what went wrong.
 fn conclude(finished: &Finished, run: &RunFlags) -> Result<Exit, Failure> {
-    let Finished { record, path } = finished;
+    let Finished {
+        record,
+        path,
+        captured,
+    } = finished;
     let written = run.report.write(record);
     let complaints = verdict::complaints(record);
     complaints.iter().for_each(Failure::print);
@@ -172,6 +176,13 @@ fn conclude(finished: &Finished, run: &RunFlags) -> Result<Exit, Failure> {
         path.display()
     ));
     written?;
+    match captured {
+        Some(Ok(segments)) => note(format_args!(
+            "{segments} segments of handshakes were captured"
+        )),
+        Some(Err(error)) => return Err(Failure::failed(error)),
+        None => {}
+    }
     Ok(match (record.interrupted, complaints.is_empty()) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Success,
@@ -182,6 +193,7 @@ fn conclude(finished: &Finished, run: &RunFlags) -> Result<Exit, Failure> {
 fn run_failure(error: RunError) -> Failure {
     match error {
         RunError::Network(error) => Failure::usage(error),
+        RunError::Capture(error) => Failure::usage(error),
         error @ RunError::Store(_) => Failure::failed(error),
     }
     .with_hint_parted()

@@ -86,11 +86,6 @@ impl AcceptQueueSeen {
         self.total.depth_at(monotonic_ns)
     }
 
-    /// When all queues were last seen empty up to `monotonic_ns`.
-    pub(crate) fn last_empty_before(&self, monotonic_ns: u64) -> Option<u64> {
-        self.total.last_empty_before(monotonic_ns)
-    }
-
     /// When all queues were first seen empty from `monotonic_ns` on.
     pub(crate) fn first_empty_after(&self, monotonic_ns: u64) -> Option<u64> {
         self.total.first_empty_after(monotonic_ns)

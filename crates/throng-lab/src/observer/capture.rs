@@ -28,7 +28,7 @@ const RESOLUTION: u8 = 9;
     "cannot write the capture {}: {source}; give --capture a path to a file in a directory that exists, with room on its disk",
     path.display()
 )]
-pub(crate) struct CaptureError {
+pub struct CaptureError {
     path: PathBuf,
     source: io::Error,
 }

@@ -88,6 +88,7 @@ impl HandshakeObserver {
 }
 
 impl HandshakesSeen {
+    #[cfg(test)]
     /// The latest handshake of the client with this address.
     pub(crate) fn flow(&self, client: SocketAddr) -> Option<&Handshake> {
         self.flow_at(client, u64::MAX)
@@ -98,6 +99,7 @@ impl HandshakesSeen {
         self.ledger.flow_at(client, monotonic_ns)
     }
 
+    #[cfg(test)]
     /// All handshakes in the order of their first segments, as far as they are kept.
     pub(crate) fn flows(&self) -> &[Handshake] {
         self.ledger.flows()

@@ -72,13 +72,6 @@ impl Timeline {
         run.depth.filter(|_| at_ns <= end_ns)
     }
 
-    /// When it was last seen empty up to `at_ns`.
-    pub(crate) fn last_empty_before(&self, at_ns: u64) -> Option<u64> {
-        let begun = &self.runs[..self.begun_by(at_ns)];
-        let run = begun.iter().rfind(|run| run.depth == Some(0))?;
-        Some(run.last_ns.min(at_ns))
-    }
-
     /// When it was first seen empty from `at_ns` on.
     pub(crate) fn first_empty_after(&self, at_ns: u64) -> Option<u64> {
         let not_ended = self.runs.partition_point(|run| run.last_ns < at_ns);
@@ -147,17 +140,6 @@ mod tests {
             None,
         ];
         assert_eq!(depths, expected);
-        let before = [9, 15, 20, 25, 89, 92, 100].map(|at| timeline.last_empty_before(at));
-        let expected = [
-            None,
-            Some(15),
-            Some(20),
-            Some(20),
-            Some(20),
-            Some(92),
-            Some(95),
-        ];
-        assert_eq!(before, expected);
         let after = [0, 15, 21, 60, 92, 96].map(|at| timeline.first_empty_after(at));
         let expected = [Some(10), Some(15), Some(90), Some(90), Some(92), None];
         assert_eq!(after, expected);
