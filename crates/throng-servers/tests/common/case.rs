@@ -72,6 +72,9 @@ const ANSWERING: &[Model] = &[
     Model::EpollEdge,
     Model::Tokio,
     Model::TokioCurrentThread,
+    Model::Smol,
+    Model::May,
+    Model::Compio,
 ];
 
 /// Models with which the workloads are tried that wait and close.
