@@ -75,6 +75,7 @@ const ANSWERING: &[Model] = &[
     Model::Smol,
     Model::May,
     Model::Compio,
+    Model::IoUring,
 ];
 
 /// Models with which the workloads are tried that wait and close.
