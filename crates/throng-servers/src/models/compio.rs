@@ -17,8 +17,12 @@
 //!
 //! *Nobody starves.* Every operation goes through the ring, so a task waits its turn at each.
 //!
-//! *Termination.* The input of every connection is ended, which completes its read for its ordinary way out. Who is left
-//! at the end of the drain is dropped with the runtime, which closes the ring before the buffers.
+//! *A delay* is a timer of the runtime, which waits for completions until the next one at most. The task waits for it in an
+//! allocation of its own, so that those that never sleep have no room for it.
+//!
+//! *Termination.* The input of every connection is ended, which completes its read for its ordinary way out; a delay ends
+//! with a channel that is closed then (smol's: channels are of no runtime). Who is left at the end of the drain is dropped
+//! with the runtime, which closes the ring before the buffers.
 //!
 //! *Why not monoio 0.2*, which was here first? Its tasks hold the ring and the ring holds them: one that is suspended when
 //! the runtime is dropped stays for good, with its connection open. And its sockets lend their descriptors as bare
@@ -42,17 +46,20 @@ use compio::io::{AsyncRead, AsyncWrite};
 use compio::net::{TcpListener, UnixListener, UnixStream};
 use compio::runtime::{RuntimeBuilder, spawn, time};
 use slab::Slab;
+use smol::channel;
+use smol::future::yield_now;
 use throng_sys::address::Address;
 use throng_sys::poll::{PollSet, READABLE};
 
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "compio",
@@ -75,6 +82,8 @@ pub(crate) const DECLARATION: Declaration = Declaration {
 const INPUT_BYTES: usize = 16 * 1024;
 /// How often a drain looks whether all are closed.
 const POLL: Duration = Duration::from_millis(5);
+/// A century: compio panics where the clock cannot tell when a delay would be over.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
@@ -161,6 +170,7 @@ fn work<S: Session>(
     };
     let shared = Rc::new(Shared {
         state: RefCell::default(),
+        stop: channel::bounded(1),
         pause,
     });
     runtime.block_on(serve_until::<S>(settings, doors, hang_up, started, &shared))?;
@@ -198,6 +208,7 @@ async fn serve_until<S: Session>(
     for acceptor in acceptors {
         acceptor.cancel().await;
     }
+    shared.stop.0.close();
     let drain = Drain::begin(
         shared
             .state
@@ -272,29 +283,59 @@ async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite>(
         input = buffer;
         let Ok(received) = received else { return };
         output.clear();
-        if received == 0 {
-            let _ = session.end_of_input(&mut output);
+        let mut then = if received == 0 {
+            session.end_of_input(&mut output)
         } else {
-            let _ = session.input(&input, &mut output);
-        }
-        // As `write_all`, but counting: the drop of a task may end it half-way.
-        let mut sent = 0;
-        while sent < output.len() {
-            let BufResult(more, rest) = stream.write(output.slice(sent..)).await;
-            output = rest.into_inner();
-            let Ok(more) = more else { return };
-            sent += more;
-            entry.bytes += more as u64;
-        }
-        if received == 0 {
-            return;
+            session.input(&input, &mut output)
+        };
+        loop {
+            // As `write_all`, but counting: the drop of a task may end it half-way.
+            let mut sent = 0;
+            while sent < output.len() {
+                let BufResult(more, rest) = stream.write(output.slice(sent..)).await;
+                output = rest.into_inner();
+                let Ok(more) = more else { return };
+                sent += more;
+                entry.bytes += more as u64;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    Box::pin(entry.shared.wait(delay)).await;
+                    output.clear();
+                    then = session.resume(&mut output);
+                }
+                Then::Linger => return Box::pin(linger(stream, input)).await,
+                Then::Close => return,
+            }
         }
     }
+}
+
+/// Until the peer has ended its output too, within bounds that are shorter than a drain.
+async fn linger<Stream: AsyncRead + AsyncWrite>(mut stream: Stream, mut input: Vec<u8>) {
+    let dropping = async {
+        let mut left = linger::BYTES_MAX;
+        stream.shutdown().await?;
+        while left > 0 {
+            input.clear();
+            let BufResult(received, buffer) = stream.read(input).await;
+            input = buffer;
+            match received? {
+                0 => break,
+                received => left = left.saturating_sub(received),
+            }
+        }
+        io::Result::Ok(())
+    };
+    let _ = time::timeout(linger::LENGTH, dropping).await;
 }
 
 /// What a worker's tasks share; no other thread sees it, but for the pause.
 struct Shared {
     state: RefCell<State>,
+    /// Nothing is sent: it is closed when the server is told to stop.
+    stop: (channel::Sender<()>, channel::Receiver<()>),
     pause: Arc<Mutex<Pause>>,
 }
 
@@ -306,6 +347,14 @@ struct State {
 }
 
 impl Shared {
+    /// Until so long is over, or the server is told to stop.
+    async fn wait(&self, delay: Duration) {
+        if delay.is_zero() {
+            return yield_now().await;
+        }
+        let _ = time::timeout(delay.min(FOR_EVER), self.stop.1.recv()).await;
+    }
+
     /// After a failed accept.
     async fn failed(&self, error: io::Error) {
         if accept::failure(&error) == Failure::Exhausted {

@@ -15,25 +15,36 @@
 //!
 //! *Nobody starves:* the kernel itself goes on to the next connection after 32 receives of one.
 //!
+//! *Delays* are deadlines, and the wait for completions lasts until the earliest at most. The receive of one that waits is
+//! cancelled, and what comes before that takes effect is kept, its end too: the session is told of it after the delay.
+//!
 //! *Slots are reused safely.* A connection is removed when none of its operations is left with the kernel, so no
 //! completion can come for a slot that a new connection has got.
+
+mod connection;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use slab::Slab;
+use throng_sys::clock::monotonic_ns;
 use throng_sys::poll::READABLE;
+use throng_sys::socket;
 use throng_sys::uring::{Completion, Kind, Ring, RingOptions};
 
 use crate::accept::{self, Failure, Pause};
+use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Echo, Session};
+use crate::workload::Session;
+use connection::{Act, Connection, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "io-uring",
@@ -62,23 +73,6 @@ const SPARE_BYTES: usize = RING.buffer_bytes as usize;
 /// The token of the stop descriptor's poll, the only one.
 const STOP: u64 = 0;
 
-struct Connection<S> {
-    socket: OwnedFd,
-    session: S,
-    unsent: Vec<u8>,
-    /// The receive, and the send, are with the kernel.
-    receiving: bool,
-    sending: bool,
-    /// The receive is being cancelled.
-    cancelling: bool,
-    input_ended: bool,
-    /// Reset: there is nobody left to tell.
-    broken: bool,
-}
-
-// An idle connection owns no buffer, only this (and the slab's growth, at most as much again).
-const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
-
 struct Server<S: Session> {
     settings: S::Settings,
     ring: Ring,
@@ -87,6 +81,7 @@ struct Server<S: Session> {
     accepting: Vec<bool>,
     connections: Slab<Connection<S>>,
     spare: Vec<Vec<u8>>,
+    deadlines: Deadlines,
     pause: Pause,
     drain: Option<Drain>,
     accepted: u64,
@@ -110,6 +105,7 @@ pub(crate) fn serve<S: Session>(
         listeners,
         connections: Slab::new(),
         spare: Vec::new(),
+        deadlines: Deadlines::default(),
         pause: Pause::default(),
         drain: None,
         accepted: 0,
@@ -122,6 +118,7 @@ pub(crate) fn serve<S: Session>(
         while let Some(completion) = server.ring.next_completion() {
             server.handle(completion)?;
         }
+        server.serve_due()?;
         if server.pause.remaining_ns() == Some(0) {
             server.resume_accepting()?;
         }
@@ -142,7 +139,8 @@ impl<S: Session> Server<S> {
 
     fn timeout_ns(&self) -> Option<u64> {
         let drain = self.drain.map(Drain::remaining_ns);
-        drain.or_else(|| self.pause.remaining_ns())
+        let rest = drain.or_else(|| self.pause.remaining_ns());
+        rest.into_iter().chain(self.deadlines.remaining_ns()).min()
     }
 
     #[inline]
@@ -152,10 +150,7 @@ impl<S: Session> Server<S> {
             Kind::SendOwned => self.sent(completion),
             Kind::Accept => self.accepted(completion),
             Kind::Poll => self.begin_drain(),
-            Kind::Cancel => {
-                self.cancelled(completion.token);
-                Ok(())
-            }
+            Kind::Cancel => self.cancelled(completion.token),
             Kind::SendShared | Kind::Alarm => Ok(()),
         }
     }
@@ -171,19 +166,15 @@ impl<S: Session> Server<S> {
             connection.unsent = self.spare.pop().unwrap_or_default();
         }
         match completion.bytes() {
-            Ok(0) => {
-                connection.input_ended = true;
-                let _ = connection.session.end_of_input(&mut connection.unsent);
-            }
+            Ok(0) => connection.end(),
             Ok(length) => {
                 if let Some(buffer) = &completion.buffer {
-                    let bytes = self.ring.received(buffer, length);
-                    let _ = connection.session.input(bytes, &mut connection.unsent);
+                    connection.take(self.ring.received(buffer, length));
                 }
             }
             // It is submitted again when it may be: at once, or when what is unsent is sent.
             Err(_) if completion.is_cancelled() || completion.is_out_of_buffers() => {}
-            Err(_) => connection.broken = true,
+            Err(_) => connection.fail(),
         }
         if let Some(buffer) = completion.buffer {
             self.ring.recycle(buffer);
@@ -201,7 +192,9 @@ impl<S: Session> Server<S> {
         let vector = completion.sent.unwrap_or_default();
         connection.sending = false;
         // The kernel sends all of it unless the connection breaks on the way.
-        connection.broken |= sent < vector.len();
+        if sent < vector.len() {
+            connection.stage = Stage::Broken;
+        }
         self.bytes += sent as u64;
         self.keep(vector);
         self.go_on(key)
@@ -212,9 +205,12 @@ impl<S: Session> Server<S> {
     fn go_on(&mut self, key: usize) -> io::Result<()> {
         let connection = &mut self.connections[key];
         let token = key as u64;
-        if !connection.sending && !connection.broken {
+        if !connection.sending && !matches!(connection.stage, Stage::Broken) {
             let answer = std::mem::take(&mut connection.unsent);
             if answer.is_empty() {
+                if let Stage::Aside(_) = connection.stage {
+                    self.begin_aside(key);
+                }
                 self.keep(answer);
             } else {
                 connection.sending = true;
@@ -222,19 +218,77 @@ impl<S: Session> Server<S> {
             }
         }
         let connection = &mut self.connections[key];
-        let must_stop = connection.broken || connection.unsent.len() >= UNSENT_MAX;
-        let is_over = connection.broken || connection.input_ended;
+        let (may_receive, is_over) = match &connection.stage {
+            Stage::Reading => (connection.unsent.len() < UNSENT_MAX, false),
+            Stage::Aside(aside) => (matches!(aside.act, Act::Lingering { .. }), false),
+            Stage::Closing | Stage::Broken => (false, true),
+        };
         if connection.receiving {
-            if must_stop && !connection.cancelling {
+            if !may_receive && !connection.cancelling {
                 connection.cancelling = true;
                 self.ring.cancel(Kind::Receive, token)?;
             }
         } else if is_over && !connection.sending {
             self.connections.remove(key);
             self.resume_accepting()?;
-        } else if !is_over && !must_stop {
+        } else if may_receive {
             connection.receiving = true;
             self.ring.receive(&connection.socket, token)?;
+        }
+        Ok(())
+    }
+
+    /// All is sent: what the session wanted then begins, where that is not the next input.
+    #[cold]
+    fn begin_aside(&mut self, key: usize) {
+        let connection = &mut self.connections[key];
+        let Stage::Aside(aside) = &mut connection.stage else {
+            return;
+        };
+        match aside.act {
+            Act::Wait(delay) => {
+                // While the server drains nobody waits, but for the next turn.
+                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
+                let until_ns = self.deadlines.add(key, delay);
+                aside.act = Act::Waiting { until_ns };
+            }
+            Act::Linger => {
+                if connection.input_ended || socket::end_output(&connection.socket).is_err() {
+                    connection.stage = Stage::Closing;
+                    return;
+                }
+                aside.act = Act::Lingering {
+                    until_ns: self.deadlines.add(key, linger::LENGTH),
+                    left: linger::BYTES_MAX,
+                };
+            }
+            Act::Waiting { .. } | Act::Lingering { .. } => {}
+        }
+    }
+
+    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
+    #[inline]
+    fn serve_due(&mut self) -> io::Result<()> {
+        if self.deadlines.remaining_ns() != Some(0) {
+            return Ok(());
+        }
+        let now_ns = monotonic_ns();
+        while let Some((key, due_ns)) = self.deadlines.take_due(now_ns) {
+            let Some(connection) = self.connections.get_mut(key) else {
+                continue;
+            };
+            let Stage::Aside(aside) = &connection.stage else {
+                continue;
+            };
+            match aside.act {
+                Act::Waiting { until_ns } if until_ns == due_ns => connection.resume(),
+                Act::Lingering { until_ns, .. } if until_ns == due_ns => {
+                    connection.stage = Stage::Closing;
+                }
+                // Another connection's, or cut short.
+                _ => continue,
+            }
+            self.go_on(key)?;
         }
         Ok(())
     }
@@ -248,10 +302,14 @@ impl<S: Session> Server<S> {
         }
     }
 
-    fn cancelled(&mut self, token: u64) {
-        if let Some(connection) = self.connections.get_mut(token as usize) {
-            connection.cancelling = false;
-        }
+    fn cancelled(&mut self, token: u64) -> io::Result<()> {
+        let key = token as usize;
+        let Some(connection) = self.connections.get_mut(key) else {
+            return Ok(());
+        };
+        connection.cancelling = false;
+        // It may have been another receive that is in force by now.
+        self.go_on(key)
     }
 
     fn accepted(&mut self, mut completion: Completion) -> io::Result<()> {
@@ -279,16 +337,7 @@ impl<S: Session> Server<S> {
         }
         let slot = self.connections.vacant_entry();
         self.ring.receive(&socket, slot.key() as u64)?;
-        let connection = &*slot.insert(Connection {
-            socket,
-            session: S::begin(&self.settings),
-            unsent: Vec::new(),
-            receiving: true,
-            sending: false,
-            cancelling: false,
-            input_ended: false,
-            broken: false,
-        });
+        let connection = &*slot.insert(Connection::new(socket, S::begin(&self.settings)));
         self.accepted += 1;
         if self.drain.is_some() {
             // It was accepted before the cancellation reached the listener.
@@ -324,6 +373,13 @@ impl<S: Session> Server<S> {
         self.drain = Some(Drain::begin(
             self.connections.iter().map(|(_, open)| &open.socket),
         ));
+        for (key, connection) in &mut self.connections {
+            if let Stage::Aside(aside) = &mut connection.stage
+                && let Act::Waiting { until_ns } = &mut aside.act
+            {
+                *until_ns = self.deadlines.add(key, Duration::ZERO);
+            }
+        }
         Ok(())
     }
 }

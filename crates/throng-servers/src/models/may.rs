@@ -14,6 +14,11 @@
 //! *Nobody starves.* May counts nothing: a coroutine that never has to wait would keep its worker. So it goes to the end
 //! of the queue after every [`ROUNDS`] reads.
 //!
+//! *A delay* is a sleep of the coroutine, in pieces of [`PIECE`]: a sleep cannot be cut short but by cancelling, so the
+//! coroutine looks in between whether the server is told to stop. (One that is parked with a time limit could be
+//! woken; but may 0.3 sets the timer before there is anything for it to wake, and a timer that is over by then wakes
+//! nobody.) For the same reason one that lingers looks again and again for what has come.
+//!
 //! *Termination.* The input of every connection is ended, which wakes its coroutine for its ordinary way out; who is
 //! still writing at the end of the drain has its output ended too, which wakes that. The scheduler itself cannot be
 //! ended: its threads stay until the process exits. Cancelling a coroutine is `unsafe` in may, and is not used.
@@ -30,6 +35,7 @@ use std::time::Duration;
 use may::io::{CoIo, WaitIo as _};
 use may::{coroutine, go};
 use slab::Slab;
+use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use throng_sys::limits::MachineLimits;
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
@@ -37,12 +43,13 @@ use throng_sys::socket;
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
+use crate::linger::{self, Lingering};
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "may",
@@ -65,6 +72,10 @@ pub(crate) const DECLARATION: Declaration = Declaration {
 const INPUT_BYTES: usize = 16 * 1024;
 /// Reads after which a coroutine lets the others run.
 const ROUNDS: u32 = 32;
+/// How long a delay sleeps before it looks whether the server is told to stop.
+const PIECE: Duration = Duration::from_millis(50);
+/// How long one that lingers sleeps at first; then twice as long each time, up to [`PIECE`].
+const FIRST_LOOK: Duration = Duration::from_millis(1);
 
 /// May's unit and its default: 32 KiB. The buffers are on the heap and the loop calls little.
 const STACK_WORDS: usize = 4 * 1024;
@@ -160,22 +171,31 @@ fn serve_connection<S: Session>(mut session: S, mut entry: Entry) {
     let mut round = 0;
     while let Ok(received) = entry.socket.read(&mut input) {
         output.clear();
-        if received == 0 {
-            let _ = session.end_of_input(&mut output);
+        let mut then = if received == 0 {
+            session.end_of_input(&mut output)
         } else {
-            let _ = session.input(&input[..received], &mut output);
-        }
-        // As `write_all`, but counting: an error may end it half-way.
-        let mut sent = 0;
-        while sent < output.len() {
-            let Ok(more) = entry.socket.write(&output[sent..]) else {
-                return;
-            };
-            sent += more;
-            entry.bytes += more as u64;
-        }
-        if received == 0 {
-            return;
+            session.input(&input[..received], &mut output)
+        };
+        loop {
+            // As `write_all`, but counting: an error may end it half-way.
+            let mut sent = 0;
+            while sent < output.len() {
+                let Ok(more) = entry.socket.write(&output[sent..]) else {
+                    return;
+                };
+                sent += more;
+                entry.bytes += more as u64;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    entry.shared.wait(delay);
+                    output.clear();
+                    then = session.resume(&mut output);
+                }
+                Then::Linger => return linger(entry.socket.inner(), &mut input),
+                Then::Close => return,
+            }
         }
         round += 1;
         if round == ROUNDS {
@@ -185,7 +205,27 @@ fn serve_connection<S: Session>(mut session: S, mut entry: Entry) {
     }
 }
 
-/// What the coroutines share: touched when a connection opens and when it closes, never for a message. The locks are of
+/// Until the peer has ended its output too, within bounds that are shorter than a drain.
+fn linger(socket: &File, input: &mut [u8]) {
+    // An error is a reset.
+    let Ok(mut lingering) = Lingering::begin(socket) else {
+        return;
+    };
+    let until_ns = after(linger::LENGTH);
+    let mut piece = FIRST_LOOK;
+    while !lingering.is_over(socket, input) && monotonic_ns() < until_ns {
+        coroutine::sleep(piece);
+        piece = PIECE.min(2 * piece);
+    }
+}
+
+/// So long from now, on the monotonic clock.
+fn after(delay: Duration) -> u64 {
+    let delay_ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+    monotonic_ns().saturating_add(delay_ns)
+}
+
+/// What the coroutines share: touched when a connection opens, waits and closes, never for a message. The locks are of
 /// the threads, since nobody suspends while holding one.
 struct Shared {
     connections_max: usize,
@@ -227,6 +267,23 @@ impl Shared {
         let pause = &mut self.state().pause;
         pause.begin(cause);
         pause.remaining_ns().unwrap_or(0)
+    }
+
+    /// Until so long is over, or the server is told to stop.
+    fn wait(&self, delay: Duration) {
+        if delay.is_zero() {
+            return coroutine::yield_now();
+        }
+        let until_ns = after(delay);
+        while !self.stopping.load(Ordering::Acquire) {
+            let left_ns = until_ns.saturating_sub(monotonic_ns());
+            if left_ns == 0 {
+                return;
+            }
+            // May keeps a list for each length that was ever slept, so there are only so many.
+            let left = Duration::from_millis(left_ns.div_ceil(MILLISECOND_NS));
+            coroutine::sleep(PIECE.min(left));
+        }
     }
 
     /// Blocks the main thread, not a worker.

@@ -15,8 +15,11 @@
 //! *Nobody starves.* The executor counts nothing: a task that never has to wait would keep its thread. So it goes to the
 //! end of the queue after every [`ROUNDS`] reads.
 //!
-//! *Termination.* The input of every connection is ended, which wakes its task for its ordinary way out. Who is left at
-//! the end of the drain is dropped with the executor.
+//! *A delay* is the reactor's timer, and the task waits for it in an allocation of its own, so that those that never sleep
+//! have no room for it.
+//!
+//! *Termination.* The input of every connection is ended, which wakes its task for its ordinary way out; a delay ends with
+//! a channel that is closed then. Who is left at the end of the drain is dropped with the executor.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -32,12 +35,13 @@ use throng_sys::socket;
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::linger::{self, Lingering};
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "smol",
@@ -71,7 +75,7 @@ pub(crate) fn serve<S: Session>(
     let listeners = opening.listeners()?;
     let workers = opening.workers();
     let executor = Arc::new(Executor::new());
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(Shared::new());
     let (running, ended) = channel::bounded::<()>(1);
     thread::scope(|scope| {
         // Hangs up on the others when this closure ends, however it does.
@@ -178,23 +182,32 @@ async fn serve_connection<S: Session>(mut session: S, mut entry: Entry) {
             .read_with(|socket| socket::receive(socket, &mut input));
         let Ok(received) = reading.await else { return };
         output.clear();
-        if received == 0 {
-            let _ = session.end_of_input(&mut output);
+        let mut then = if received == 0 {
+            session.end_of_input(&mut output)
         } else {
-            let _ = session.input(&input[..received], &mut output);
-        }
-        // As `write_all`, but counting: the drop of a task may end it half-way.
-        let mut sent = 0;
-        while sent < output.len() {
-            let writing = entry
-                .socket
-                .write_with(|socket| socket::send(socket, &output[sent..]));
-            let Ok(more) = writing.await else { return };
-            sent += more;
-            entry.bytes += more as u64;
-        }
-        if received == 0 {
-            return;
+            session.input(&input[..received], &mut output)
+        };
+        loop {
+            // As `write_all`, but counting: the drop of a task may end it half-way.
+            let mut sent = 0;
+            while sent < output.len() {
+                let writing = entry
+                    .socket
+                    .write_with(|socket| socket::send(socket, &output[sent..]));
+                let Ok(more) = writing.await else { return };
+                sent += more;
+                entry.bytes += more as u64;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    Box::pin(entry.shared.wait(delay)).await;
+                    output.clear();
+                    then = session.resume(&mut output);
+                }
+                Then::Linger => return Box::pin(linger(&entry.socket, &mut input)).await,
+                Then::Close => return,
+            }
         }
         round += 1;
         if round == ROUNDS {
@@ -204,10 +217,27 @@ async fn serve_connection<S: Session>(mut session: S, mut entry: Entry) {
     }
 }
 
-/// What the tasks share: touched when a connection opens and when it closes, never for a message.
-#[derive(Default)]
+/// Until the peer has ended its output too, within bounds that are shorter than a drain.
+async fn linger(socket: &Async<OwnedFd>, input: &mut [u8]) {
+    let dropping = async {
+        let mut lingering = Lingering::begin(socket.get_ref())?;
+        while !lingering.is_over(socket.get_ref(), input) {
+            socket.readable().await?;
+        }
+        io::Result::Ok(())
+    };
+    let too_long = async {
+        Timer::after(linger::LENGTH).await;
+        Ok(())
+    };
+    let _ = future::or(dropping, too_long).await;
+}
+
+/// What the tasks share: touched when a connection opens, waits and closes, never for a message.
 struct Shared {
     state: Mutex<State>,
+    /// Nothing is sent: it is closed when the server is told to stop.
+    stop: (Sender<()>, Receiver<()>),
 }
 
 #[derive(Default)]
@@ -222,6 +252,13 @@ struct State {
 }
 
 impl Shared {
+    fn new() -> Self {
+        Self {
+            state: Mutex::default(),
+            stop: channel::bounded(1),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -234,8 +271,23 @@ impl Shared {
         pause.remaining_ns().unwrap_or(0)
     }
 
-    /// Ends the input of all that are open; the receiver is hung up on when the last is closed.
+    /// Until so long is over, or the server is told to stop.
+    async fn wait(&self, delay: Duration) {
+        if delay.is_zero() {
+            return future::yield_now().await;
+        }
+        let told = async {
+            let _ = self.stop.1.recv().await;
+        };
+        let over = async {
+            Timer::after(delay).await;
+        };
+        future::or(told, over).await;
+    }
+
+    /// Ends the delays, and the input of all that are open; the receiver is hung up on when the last is closed.
     fn drain(&self) -> (Drain, Receiver<()>) {
+        self.stop.0.close();
         let (draining, all_closed) = channel::bounded(1);
         let mut state = self.state();
         let drain = Drain::begin(state.open.iter().map(|(_, socket)| socket.get_ref()));

@@ -227,6 +227,11 @@ async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Un
 
 /// Sleeps, and is woken where the server is told to stop meanwhile; whether it is.
 async fn is_told_during(delay: Duration, stop: &mut oneshot::Receiver<()>) -> bool {
+    if delay.is_zero() {
+        // The timer would round it up.
+        tokio::task::yield_now().await;
+        return false;
+    }
     tokio::time::timeout(delay, stop).await.is_ok()
 }
 

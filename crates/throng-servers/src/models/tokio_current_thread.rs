@@ -12,9 +12,12 @@
 //!
 //! *Nobody starves.* Tokio counts each task's operations, and suspends it after 128 that did not have to wait.
 //!
+//! *A delay* suspends the task, for tokio's timer to wake it: to the millisecond, and never early. The sleep has an allocation
+//! of its own, so that tasks that never sleep have no room for it.
+//!
 //! *Termination.* Each task also waits for the drop of its own `oneshot` sender, which costs a message one load (one
-//! signal for all would be a list that all have to enter again and again). It then ends its input, and takes its
-//! ordinary way out. Who is left at the end of the drain is dropped with the runtime.
+//! signal for all would be a list that all have to enter again and again). A delay is over then; otherwise the task ends its
+//! input. Both lead to its ordinary way out. Who is left at the end of the drain is dropped with the runtime.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -33,11 +36,12 @@ use tokio::task::JoinSet;
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "tokio-current-thread",
@@ -180,24 +184,62 @@ async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Un
         };
         let Ok(received) = received else { return };
         output.clear();
-        if received == 0 {
-            let _ = session.end_of_input(&mut output);
+        let mut then = if received == 0 {
+            session.end_of_input(&mut output)
         } else {
-            let _ = session.input(&input[..received], &mut output);
-        }
-        // As `write_all`, but counting: the drop of a task may end it half-way.
-        let mut sent = 0;
-        while sent < output.len() {
-            let Ok(more) = stream.write(&output[sent..]).await else {
-                return;
-            };
-            sent += more;
-            entry.bytes += more as u64;
-        }
-        if received == 0 {
-            return;
+            session.input(&input[..received], &mut output)
+        };
+        loop {
+            // As `write_all`, but counting: the drop of a task may end it half-way.
+            let mut sent = 0;
+            while sent < output.len() {
+                let Ok(more) = stream.write(&output[sent..]).await else {
+                    return;
+                };
+                sent += more;
+                entry.bytes += more as u64;
+            }
+            match then.settled(received == 0) {
+                Then::Read => break,
+                Then::Wait(delay) => {
+                    if !stopping && Box::pin(is_told_during(delay, &mut stop)).await {
+                        stopping = true;
+                        drain::end_input(&stream);
+                    }
+                    output.clear();
+                    then = session.resume(&mut output);
+                }
+                Then::Linger => return Box::pin(linger(&mut stream, &mut input)).await,
+                Then::Close => return,
+            }
         }
     }
+}
+
+/// Sleeps, and is woken where the server is told to stop meanwhile; whether it is.
+async fn is_told_during(delay: Duration, stop: &mut oneshot::Receiver<()>) -> bool {
+    if delay.is_zero() {
+        // The timer would round it up.
+        tokio::task::yield_now().await;
+        return false;
+    }
+    tokio::time::timeout(delay, stop).await.is_ok()
+}
+
+/// Until the peer has ended its output too, within bounds that are shorter than a drain.
+async fn linger<Stream: AsyncRead + AsyncWrite + Unpin>(stream: &mut Stream, input: &mut [u8]) {
+    let dropping = async {
+        let mut left = linger::BYTES_MAX;
+        stream.shutdown().await?;
+        while left > 0 {
+            match stream.read(input).await? {
+                0 => break,
+                received => left = left.saturating_sub(received),
+            }
+        }
+        io::Result::Ok(())
+    };
+    let _ = tokio::time::timeout(linger::LENGTH, dropping).await;
 }
 
 /// What the tasks share: touched when a connection opens and when it closes, never for a message.

@@ -75,6 +75,11 @@ const ANSWERING: &[Model] = &[
     Model::Prefork,
     Model::ThreadPerConnection,
     Model::ThreadPool,
+    Model::TokioCurrentThread,
+    Model::Smol,
+    Model::May,
+    Model::Compio,
+    Model::IoUring,
 ];
 
 /// Models with which the workloads are tried that wait and close.
