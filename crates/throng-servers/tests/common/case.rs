@@ -67,7 +67,17 @@ pub(crate) fn any(_: Model) -> bool {
 }
 
 /// Models that do what a session says besides reading on.
-const ANSWERING: &[Model] = &[Model::Iterative, Model::EpollEdge, Model::Tokio];
+const ANSWERING: &[Model] = &[
+    Model::Iterative,
+    Model::EpollEdge,
+    Model::Tokio,
+    Model::Select,
+    Model::Poll,
+    Model::EpollLevel,
+    Model::EpollShared,
+    Model::EpollReuseport,
+    Model::Mio,
+];
 
 /// Models with which the workloads are tried that wait and close.
 pub(crate) fn answers(model: Model) -> bool {

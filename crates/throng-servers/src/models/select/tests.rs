@@ -11,6 +11,7 @@ use throng_sys::{descriptor_table, limits};
 
 use super::*;
 use crate::note::Note;
+use crate::workload::Echo;
 
 fn listener(name: &str) -> (PathBuf, Listener) {
     let path = std::env::temp_dir().join(format!("throng-{name}-{}.sock", std::process::id()));

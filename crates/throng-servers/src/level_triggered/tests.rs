@@ -1,18 +1,16 @@
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 
+use throng_sys::epoll::{Epoll, Interest};
+
 use super::*;
+
+const INPUT_BYTES: usize = 64 * 1024;
 
 fn pair() -> (UnixStream, Connection<Echo>) {
     let (client, server) = UnixStream::pair().expect("a pair");
     server.set_nonblocking(true).expect("set");
-    let connection = Connection {
-        socket: server.into(),
-        session: Echo,
-        unsent: Vec::new(),
-        input_ended: false,
-    };
-    (client, connection)
+    (client, Connection::new(server.into(), &()))
 }
 
 /// A turn with a read of 10 bytes; what comes next, and the bytes sent.
@@ -31,10 +29,14 @@ fn what_a_turn_leaves_is_reported_again_the_end_of_input_too() {
         .expect("added");
     client.write_all(&[1; 15]).expect("sent");
     socket::end_output(&client).expect("half-closed");
-    for expected in [(Next::Wait, 10), (Next::Wait, 5), (Next::Close, 0)] {
+    for expected in [10, 5] {
         assert_eq!(epoll.wait(Some(0)).expect("wait"), 1);
-        assert_eq!(turn(&mut connection), expected);
+        let (next, bytes) = turn(&mut connection);
+        assert!(matches!(next, Next::AsBefore), "{next:?}");
+        assert_eq!(bytes, expected);
     }
+    assert_eq!(epoll.wait(Some(0)).expect("wait"), 1);
+    assert!(matches!(turn(&mut connection), (Next::Close, 0)));
 }
 
 #[test]
@@ -48,12 +50,15 @@ fn what_does_not_fit_is_kept_and_sent_on_before_anything_is_read() {
         client.write_all(&[1; 4096]).expect("read at once");
         sent += 4096;
         match connection.turn(&mut input, &mut output, &mut bytes) {
-            Ok(Next::Wait) => {}
+            Ok(Next::AsBefore) => {}
             next => break next.expect("no error"),
         }
     };
-    assert_eq!(next, Next::Watch(Interest::OUT));
-    let unsent = connection.unsent.len();
+    assert!(matches!(next, Next::Room), "{next:?}");
+    let Stage::Sending(kept) = &connection.stage else {
+        panic!("it was sent");
+    };
+    let unsent = kept.0.len();
     assert_eq!(bytes + unsent as u64, sent);
 
     client.write_all(b"not yet").expect("sent");
@@ -61,7 +66,10 @@ fn what_does_not_fit_is_kept_and_sent_on_before_anything_is_read() {
         .read_exact(&mut vec![0; bytes as usize])
         .expect("read");
     let (next, bytes) = turn(&mut connection);
-    assert_eq!(next, Next::Watch(Interest::IN));
+    assert!(matches!(next, Next::Input), "{next:?}");
     assert_eq!(bytes, unsent as u64, "only what was kept");
-    assert_eq!(connection.unsent.capacity(), 0, "the memory went back");
+    assert!(
+        matches!(connection.stage, Stage::Reading),
+        "the memory went back"
+    );
 }
