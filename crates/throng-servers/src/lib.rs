@@ -13,7 +13,6 @@ mod deadlines;
 mod declaration;
 mod delay;
 mod drain;
-mod level_triggered;
 mod linger;
 mod listener;
 mod model;

@@ -23,6 +23,8 @@
 //! each loop first accepts what waits, then closes its listeners, and drains. A connection whose handshake ends between
 //! the two is reset all the same.
 
+mod connection;
+
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -41,7 +43,6 @@ use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
@@ -49,6 +50,7 @@ use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
 use crate::workload::Session;
+use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "epoll-reuseport",

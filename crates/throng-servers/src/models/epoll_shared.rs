@@ -24,6 +24,8 @@
 //! stop signal or a loop that fails, makes it readable for all of them, and since nobody reads from it, it stays so: no loop
 //! can miss it. Each then lets go of the listeners, of which the last one closes them, and drains its own connections.
 
+mod connection;
+
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -42,7 +44,6 @@ use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
@@ -50,6 +51,7 @@ use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
 use crate::workload::Session;
+use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "epoll-shared",

@@ -14,6 +14,8 @@
 //! walking the list once more. A connection that waits stays in the list with its number made negative, which the kernel
 //! passes over: otherwise its peer's reset would be reported at every turn, whatever is asked for.
 
+mod connection;
+
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -24,13 +26,13 @@ use throng_sys::poll::{PollSet, READABLE, WRITABLE};
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
 use crate::workload::Session;
+use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "poll",
@@ -120,7 +122,7 @@ impl<S: Session> Server<S> {
             .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
     }
 
-    /// Rounded up: what is due is due when it is over.
+    /// Rounded up: before that time nothing is due.
     fn timeout_ms(&self) -> Option<u32> {
         let drain = self.drain.map(Drain::remaining_ns);
         let rest = drain.or_else(|| self.pause.remaining_ns());

@@ -1,9 +1,5 @@
-//! What a connection does in its turn where readiness is a state, and so reported again as long as it lasts: one read and its
-//! answer, or one write of what is left of an answer. Whatever that leaves has the next turn.
-//!
-//! It is the same in select, poll and the three level-triggered loops of epoll, which differ in how they learn who is
-//! ready, and in how connections come to them. So no more than that is here: what is watched, the deadlines and the table of
-//! connections are the loop's, which does what a turn comes to ([`Next`]).
+//! What a connection does in its turn: one read and its answer, or one write of what is left of an answer. Which sets it is in,
+//! its deadline and its place are the loop's, which does what the turn comes to ([`Next`]).
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,16 +10,16 @@ use throng_sys::socket;
 use crate::linger::Lingering;
 use crate::workload::{Echo, Session, Then};
 
-/// An open connection. What it is watched for follows from its stage.
-pub(crate) struct Connection<S> {
-    pub(crate) socket: OwnedFd,
+/// An open connection, at its number.
+pub(super) struct Connection<S> {
+    pub(super) socket: OwnedFd,
     session: S,
-    pub(crate) stage: Stage,
+    pub(super) stage: Stage,
     input_ended: bool,
 }
 
 /// What a connection is about.
-pub(crate) enum Stage {
+pub(super) enum Stage {
     Reading,
     /// There was no room for all of an answer.
     Sending(Box<(Vec<u8>, Then)>),
@@ -38,29 +34,29 @@ pub(crate) enum Stage {
     },
 }
 
-// An idle connection owns no buffer, only this (and its table's growth, at most as much again).
-const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
+// An idle connection owns no buffer, only this (of which there are as many as a set has bits, used or not).
+const _: () = assert!(size_of::<Option<Connection<Echo>>>() <= 48);
 
-/// What becomes of a connection after its turn.
+/// What a connection waits for next: the set that it is in.
 #[derive(Debug)]
-pub(crate) enum Next {
-    /// It is watched for the same as before.
+pub(super) enum Next {
+    /// The same as before.
     AsBefore,
-    /// It is watched for input from now on, and for nothing else.
+    /// Input.
     Input,
-    /// It is watched for room from now on, and for nothing else.
+    /// Room for more output.
     Room,
-    /// It is not watched for so long: neither may a reset be reported, which would be at every turn.
+    /// Nothing, for so long: it is in no set.
     Delay(Duration),
-    /// It is watched for input, and closed when that is over.
+    /// The end of its input; it is closed when that is over.
     Linger(Lingering),
-    /// It is closed.
+    /// Nothing any more.
     Close,
 }
 
 impl<S: Session> Connection<S> {
     /// One that has just been accepted.
-    pub(crate) fn new(socket: OwnedFd, settings: &S::Settings) -> Self {
+    pub(super) fn new(socket: OwnedFd, settings: &S::Settings) -> Self {
         Self {
             socket,
             session: S::begin(settings),
@@ -71,7 +67,7 @@ impl<S: Session> Connection<S> {
 
     /// One read and its answer, or, where a part of the last answer is left, one write. `bytes` counts what was sent.
     #[inline]
-    pub(crate) fn turn(
+    pub(super) fn turn(
         &mut self,
         input: &mut [u8],
         output: &mut Vec<u8>,
@@ -80,7 +76,7 @@ impl<S: Session> Connection<S> {
         match &mut self.stage {
             Stage::Reading => {}
             Stage::Sending(_) => return self.send_on(bytes),
-            // It is not watched.
+            // It is in no set.
             Stage::Waiting { .. } => return Ok(Next::AsBefore),
             Stage::Lingering { lingering, .. } => {
                 let is_over = lingering.is_over(&self.socket, input);
@@ -101,8 +97,8 @@ impl<S: Session> Connection<S> {
         self.answer(output, then, bytes)
     }
 
-    /// The wait is over. What comes next is said as to one that is watched for input: its loop sees to that.
-    pub(crate) fn resume(&mut self, output: &mut Vec<u8>, bytes: &mut u64) -> io::Result<Next> {
+    /// The wait is over. What comes next is said as to one that is asked for input: the loop sees to that before.
+    pub(super) fn resume(&mut self, output: &mut Vec<u8>, bytes: &mut u64) -> io::Result<Next> {
         self.stage = Stage::Reading;
         output.clear();
         let then = self.session.resume(output);
@@ -123,7 +119,7 @@ impl<S: Session> Connection<S> {
         self.after(then)
     }
 
-    /// Once all is sent, and it is watched for input.
+    /// Once all is sent, to one that is asked for input.
     #[inline]
     fn after(&self, then: Then) -> io::Result<Next> {
         Ok(match then.settled(self.input_ended) {
@@ -164,6 +160,3 @@ fn sent(result: io::Result<usize>) -> io::Result<usize> {
         result => result,
     }
 }
-
-#[cfg(test)]
-mod tests;

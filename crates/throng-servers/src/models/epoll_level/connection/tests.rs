@@ -4,17 +4,22 @@ use std::os::unix::net::UnixStream;
 use throng_sys::epoll::{Epoll, Interest};
 
 use super::*;
+use crate::workload::{Http, Oneshot};
 
 const INPUT_BYTES: usize = 64 * 1024;
 
-fn pair() -> (UnixStream, Connection<Echo>) {
+fn pair_of<S: Session>(settings: &S::Settings) -> (UnixStream, Connection<S>) {
     let (client, server) = UnixStream::pair().expect("a pair");
     server.set_nonblocking(true).expect("set");
-    (client, Connection::new(server.into(), &()))
+    (client, Connection::new(server.into(), settings))
+}
+
+fn pair() -> (UnixStream, Connection<Echo>) {
+    pair_of(&())
 }
 
 /// A turn with a read of 10 bytes; what comes next, and the bytes sent.
-fn turn(connection: &mut Connection<Echo>) -> (Next, u64) {
+fn turn<S: Session>(connection: &mut Connection<S>) -> (Next, u64) {
     let mut bytes = 0;
     let next = connection.turn(&mut [0; 10], &mut Vec::new(), &mut bytes);
     (next.expect("no error"), bytes)
@@ -72,4 +77,58 @@ fn what_does_not_fit_is_kept_and_sent_on_before_anything_is_read() {
         matches!(connection.stage, Stage::Reading),
         "the memory went back"
     );
+}
+
+#[test]
+fn who_waits_reads_nothing_until_it_is_resumed() {
+    let delay = Duration::from_millis(40);
+    let (mut client, mut connection) = pair_of::<Oneshot>(&delay);
+    client.write_all(b"question").expect("sent");
+    let (next, bytes) = turn(&mut connection);
+    assert!(
+        matches!((&next, bytes), (Next::Delay(asked), 0) if *asked == delay),
+        "{next:?}"
+    );
+    // Its loop keeps the time, and may still have an event of it.
+    connection.stage = Stage::Waiting { until_ns: 1 };
+    client.write_all(b"more").expect("sent");
+    assert!(matches!(turn(&mut connection), (Next::AsBefore, 0)));
+
+    let mut bytes = 0;
+    let next = connection.resume(&mut Vec::new(), &mut bytes);
+    assert!(matches!(next, Ok(Next::Close)), "{next:?}");
+    assert_eq!(bytes, 23);
+    assert_eq!(
+        socket::receive(&connection.socket, &mut [0; 10]).expect("unread"),
+        4
+    );
+}
+
+#[test]
+fn what_follows_an_answer_follows_when_all_of_it_is_sent() {
+    let (mut client, mut connection) = pair_of::<Http>(&Duration::ZERO);
+    let requests = b"GET / HTTP/1.1\r\n\r\n".repeat(4000);
+    client.write_all(&requests).expect("sent");
+    client
+        .write_all(b"GET / HTTP/1.0\r\n\r\n")
+        .expect("there is room");
+    let mut bytes = 0;
+    let mut input = vec![0; 2 * requests.len()];
+    let mut turn = |connection: &mut Connection<Http>| {
+        let next = connection.turn(&mut input, &mut Vec::new(), &mut bytes);
+        next.expect("no error")
+    };
+    let next = turn(&mut connection);
+    assert!(matches!(next, Next::Room), "{next:?}");
+    let mut received = 0;
+    let next = loop {
+        received += client.read(&mut vec![0; 65_536]).expect("there is more");
+        match turn(&mut connection) {
+            Next::AsBefore => {}
+            next => break next,
+        }
+    };
+    assert!(matches!(next, Next::Linger(_)), "{next:?}");
+    received += client.read_to_end(&mut Vec::new()).expect("an end");
+    assert_eq!(received as u64, bytes);
 }
