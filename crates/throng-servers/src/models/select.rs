@@ -138,7 +138,8 @@ impl<'a, S: Session> Server<'a, S> {
             self.writable.clone_from(&self.writable_asked);
             let timeout_ns = self.timeout_ns();
             select::select(&mut self.readable, &mut self.writable, timeout_ns)?;
-            // Before accepting: who is accepted below has no readiness of this turn, whosever number it gets.
+            // Before accepting: who is accepted below has no readiness of this turn, whosever number it gets. And whoever is
+            // closed makes a place, which is looked for below only.
             self.serve_ready();
             self.serve_due();
             if self.drain.is_none() {
