@@ -1,4 +1,5 @@
-//! One file per concurrency model. Each has one way in, `serve`, and can be read alone from top to bottom.
+//! One file per concurrency model. Each has one way in, `serve`, and can be read alone from top to bottom. Where that is long,
+//! the file is the loop, and what one connection does in its turn is in a file of the model's folder.
 
 pub(crate) mod compio;
 pub(crate) mod epoll_edge;

@@ -1,4 +1,4 @@
-//! The workload `http` in every model: requests and answers, delays, and the two ways to be closed.
+//! The workload `http` in every model: requests and any, delays, and the two ways to be closed.
 
 #[expect(dead_code, reason = "the other test programs need more of it")]
 mod common;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::case::{Family, answers, each_model, has_places, may_have_one_place, shares_a_thread};
+use common::case::{Family, any, each_model, has_places, may_have_one_place, shares_a_thread};
 use common::client::Client;
 use common::named;
 use common::setup::Setup;
@@ -46,8 +46,11 @@ fn main() -> ExitCode {
         ];
         let of_places = named![a_delay_holds_nobody_else_up];
         let of_one_place = named![a_delay_occupies_the_only_worker];
-        let of_shared_threads = named![an_inline_delay_holds_everybody_up];
-        each_model(answers, every)
+        let of_shared_threads = named![
+            an_inline_delay_holds_everybody_up,
+            a_reset_during_a_long_delay_does_not_keep_the_loop_busy,
+        ];
+        each_model(any, every)
             .chain(each_model(has_places, of_places))
             .chain(each_model(may_have_one_place, of_one_place))
             .chain(each_model(shares_a_thread, of_shared_threads))
@@ -222,6 +225,20 @@ fn a_reset_during_a_delay_harms_nobody(model: Model) {
     ask(&mut client, &delayed(1));
     drop(client);
     assert_eq!(server.stop().connections, 6);
+}
+
+/// A state that nobody ends, and that is reported whether it is asked for or not.
+fn a_reset_during_a_long_delay_does_not_keep_the_loop_busy(model: Model) {
+    let server = setup(model).one_loop().start();
+    let mut client = server.connect();
+    send(&mut client, &[HEAD, HALF_A_MINUTE].concat());
+    client.expect(head_of_answer());
+    reset_on_close(&client).expect("set");
+    drop(client);
+    server.uses_little_cpu_time(Duration::from_millis(100));
+    let ended = server.stop();
+    assert!(ended.took < LEAVES_WITHIN, "{model}: {:?}", ended.took);
+    assert_eq!(ended.connections, 1);
 }
 
 fn being_told_to_stop_ends_a_delay_and_answers(model: Model) {

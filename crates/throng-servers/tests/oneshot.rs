@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use common::case::{Case, Family, answers, each_case, each_model};
+use common::case::{Case, Family, any, each_case, each_model};
 use common::named;
 use common::setup::Setup;
 use throng_servers::{Model, Workload};
@@ -26,8 +26,8 @@ fn main() -> ExitCode {
         ];
         // Whether it is accepted does not show on a Unix socket.
         let of_tcp = named![being_told_to_stop_ends_the_delay];
-        each_case(answers, every)
-            .chain(each_model(answers, of_tcp))
+        each_case(any, every)
+            .chain(each_model(any, of_tcp))
             .collect()
     })
 }

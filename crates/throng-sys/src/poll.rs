@@ -11,7 +11,7 @@ use crate::clock::{monotonic_ns, timespec};
 pub const READABLE: i16 = libc::POLLIN;
 /// Ready to write.
 pub const WRITABLE: i16 = libc::POLLOUT;
-/// In error or hung up; always reported, never asked for.
+/// In error or hung up; always reported, never asked for (see [`PollSet::set_ignored`]).
 pub const BROKEN: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
 /// The list that is handed to the kernel. Positions are stable but for [`PollSet::swap_remove`].
@@ -52,6 +52,16 @@ impl PollSet {
     /// Changes what is asked of the descriptor at `position`; 0 asks for nothing.
     pub fn set_interest(&mut self, position: usize, interest: i16) {
         self.entries[position].events = interest;
+    }
+
+    /// Whether waits pass the descriptor at `position` over, for which not even [`BROKEN`] is reported then. Asking for
+    /// nothing does not do that.
+    pub fn set_ignored(&mut self, position: usize, ignored: bool) {
+        let fd = &mut self.entries[position].fd;
+        // `poll(2)` passes over negative numbers, and no descriptor has one.
+        if fd.is_negative() != ignored {
+            *fd = !*fd;
+        }
     }
 
     /// What the last wait found at `position`.
@@ -125,6 +135,23 @@ mod tests {
         assert_eq!((set.ready(0), set.ready(1)), (0, READABLE));
         set.swap_remove(0);
         assert_eq!((set.len(), set.ready(0)), (1, READABLE));
+    }
+
+    #[test]
+    fn who_is_ignored_is_not_even_reported_as_broken() {
+        let (near, far) = UnixStream::pair().expect("a pair");
+        let mut set = PollSet::new();
+        set.push(&far, 0);
+        drop(near);
+        assert_eq!(set.wait(Some(0)).expect("poll"), 1, "asked for nothing");
+        for _ in 0..2 {
+            set.set_ignored(0, true);
+            assert_eq!(set.wait(Some(0)).expect("poll"), 0);
+            assert_eq!(set.ready(0), 0);
+        }
+        set.set_ignored(0, false);
+        assert_eq!(set.wait(Some(0)).expect("poll"), 1);
+        assert_eq!(set.ready(0) & BROKEN, libc::POLLHUP);
     }
 
     #[test]

@@ -13,14 +13,18 @@
 //! what waits besides to whoever is idle. `epoll-reuseport` spreads them evenly. Left out on purpose: nginx lets a worker
 //! add its listener again after every 16th connection, which puts it last.
 //!
-//! *Slow readers.* What the socket does not take is kept in `unsent`, and the connection is watched for room instead
-//! of input until that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
+//! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//!
+//! *Delays* are deadlines of the loop that has the connection, which leaves the set meanwhile.
 //!
 //! *Nobody starves* within a loop: one read a turn, and the rest is reported again. But busy ones stay where they are.
 //!
 //! *Termination.* The loops and the main thread hold the ends of a socket pair. Whoever shuts it down, the main thread on the
 //! stop signal or a loop that fails, makes it readable for all of them, and since nobody reads from it, it stays so: no loop
 //! can miss it. Each then lets go of the listeners, of which the last one closes them, and drains its own connections.
+
+mod connection;
 
 use std::io;
 use std::net::Shutdown;
@@ -29,21 +33,25 @@ use std::os::unix::net::UnixStream;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::Duration;
 
 use slab::Slab;
+use throng_sys::clock::monotonic_ns;
 use throng_sys::epoll::{Epoll, Event, Interest};
 use throng_sys::poll::{PollSet, READABLE};
-use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Echo, Session};
+use crate::workload::Session;
+use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "epoll-shared",
@@ -74,25 +82,6 @@ const STOP: u64 = u64::MAX;
 const FOR_CONNECTIONS: Interest = Interest::IN.union(Interest::EXCLUSIVE);
 
 const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
-
-struct Connection<S> {
-    socket: OwnedFd,
-    session: S,
-    unsent: Vec<u8>,
-    input_ended: bool,
-}
-
-// An idle connection owns no buffer, only this (and the slab's growth, at most as much again).
-const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
-
-/// What becomes of a connection after its turn.
-enum Next {
-    /// It is watched for the same as before,
-    Wait,
-    /// or for this from now on.
-    Watch(Interest),
-    Close,
-}
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
@@ -170,6 +159,7 @@ struct Loop<'a, S: Session> {
     stop: BorrowedFd<'a>,
     listeners: Arc<[Listener]>,
     connections: Slab<Connection<S>>,
+    deadlines: Deadlines,
     input: Vec<u8>,
     output: Vec<u8>,
     pause: Pause,
@@ -191,6 +181,7 @@ impl<'a, S: Session> Loop<'a, S> {
             stop: stop.as_fd(),
             listeners,
             connections: Slab::new(),
+            deadlines: Deadlines::default(),
             input: vec![0; INPUT_BYTES],
             output: Vec::with_capacity(INPUT_BYTES),
             pause: Pause::default(),
@@ -213,6 +204,7 @@ impl<'a, S: Session> Loop<'a, S> {
                     self.handle(event)?;
                 }
             }
+            self.serve_due();
             if self.pause.remaining_ns() == Some(0) {
                 self.resume_accepting();
             }
@@ -232,7 +224,8 @@ impl<'a, S: Session> Loop<'a, S> {
 
     fn timeout_ns(&self) -> Option<u64> {
         let drain = self.drain.map(Drain::remaining_ns);
-        drain.or_else(|| self.pause.remaining_ns())
+        let rest = drain.or_else(|| self.pause.remaining_ns());
+        rest.into_iter().chain(self.deadlines.remaining_ns()).min()
     }
 
     #[inline]
@@ -254,17 +247,76 @@ impl<'a, S: Session> Loop<'a, S> {
             return;
         };
         let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
-        let next = next.and_then(|next| match next {
-            Next::Watch(interest) => {
-                self.epoll.modify(&connection.socket, token, interest)?;
-                Ok(Next::Wait)
+        self.go_on(key, next);
+    }
+
+    /// Does what a connection's turn has come to.
+    #[inline]
+    fn go_on(&mut self, key: usize, next: io::Result<Next>) {
+        let is_open = match next {
+            Ok(Next::AsBefore) => true,
+            Ok(Next::Input) => self.watch(key, Interest::IN).is_ok(),
+            Ok(Next::Room) => self.watch(key, Interest::OUT).is_ok(),
+            Ok(Next::Delay(delay)) => {
+                // While the server drains nobody waits, but for the next turn.
+                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
+                let until_ns = self.deadlines.add(key, delay);
+                let connection = &mut self.connections[key];
+                connection.stage = Stage::Waiting { until_ns };
+                // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
+                self.epoll.delete(&connection.socket).is_ok()
             }
-            next => Ok(next),
-        });
-        // An error is a reset: there is nobody left to tell.
-        if let Ok(Next::Close) | Err(_) = next {
+            Ok(Next::Linger(lingering)) => {
+                let until_ns = self.deadlines.add(key, linger::LENGTH);
+                self.connections[key].stage = Stage::Lingering {
+                    until_ns,
+                    lingering,
+                };
+                self.watch(key, Interest::IN).is_ok()
+            }
+            // An error is a reset: there is nobody left to tell.
+            Ok(Next::Close) | Err(_) => false,
+        };
+        if !is_open {
             self.connections.remove(key);
             self.resume_accepting();
+        }
+    }
+
+    fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
+        let connection = &self.connections[key];
+        self.epoll.modify(&connection.socket, key as u64, interest)
+    }
+
+    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
+    #[inline]
+    fn serve_due(&mut self) {
+        if self.deadlines.remaining_ns() != Some(0) {
+            return;
+        }
+        let now_ns = monotonic_ns();
+        while let Some((key, due_ns)) = self.deadlines.take_due(now_ns) {
+            let Some(connection) = self.connections.get_mut(key) else {
+                continue;
+            };
+            let next = match connection.stage {
+                Stage::Waiting { until_ns } if until_ns == due_ns => {
+                    let next = connection.resume(&mut self.output, &mut self.bytes);
+                    next.and_then(|next| match next {
+                        Next::Close => Ok(next),
+                        // What has come meanwhile is reported at once.
+                        next => {
+                            let token = key as u64;
+                            self.epoll.add(&connection.socket, token, Interest::IN)?;
+                            Ok(next)
+                        }
+                    })
+                }
+                Stage::Lingering { until_ns, .. } if until_ns == due_ns => Ok(Next::Close),
+                // Another connection's, or cut short.
+                _ => continue,
+            };
+            self.go_on(key, next);
         }
     }
 
@@ -288,12 +340,7 @@ impl<'a, S: Session> Loop<'a, S> {
         let slot = self.connections.vacant_entry();
         match self.epoll.add(&socket, slot.key() as u64, Interest::IN) {
             Ok(()) => {
-                slot.insert(Connection {
-                    socket,
-                    session: S::begin(&self.settings),
-                    unsent: Vec::new(),
-                    input_ended: false,
-                });
+                slot.insert(Connection::new(socket, &self.settings));
                 self.accepted += 1;
             }
             Err(error) => self.refusals.add(error),
@@ -338,69 +385,12 @@ impl<'a, S: Session> Loop<'a, S> {
         self.drain = Some(Drain::begin(
             self.connections.iter().map(|(_, open)| &open.socket),
         ));
-        Ok(())
-    }
-}
-
-impl<S: Session> Connection<S> {
-    /// One read and its answer, or, where a part of the last answer is left, one write. `bytes` counts what was sent.
-    #[inline]
-    fn turn(
-        &mut self,
-        input: &mut [u8],
-        output: &mut Vec<u8>,
-        bytes: &mut u64,
-    ) -> io::Result<Next> {
-        if !self.unsent.is_empty() {
-            let sent = sent(socket::send(&self.socket, &self.unsent))?;
-            *bytes += sent as u64;
-            self.unsent.drain(..sent);
-            return Ok(self.next(Interest::OUT));
-        }
-        let received = match socket::receive(&self.socket, input) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Wait),
-            result => result?,
-        };
-        output.clear();
-        if received == 0 {
-            self.input_ended = true;
-            let _ = self.session.end_of_input(output);
-        } else {
-            let _ = self.session.input(&input[..received], output);
-        }
-        if !output.is_empty() {
-            let sent = sent(socket::send(&self.socket, output))?;
-            *bytes += sent as u64;
-            self.unsent.extend_from_slice(&output[sent..]);
-        }
-        Ok(self.next(Interest::IN))
-    }
-
-    #[inline]
-    fn next(&mut self, watched: Interest) -> Next {
-        let wanted = if self.unsent.is_empty() {
-            // Idle again: the memory goes back.
-            self.unsent = Vec::new();
-            if self.input_ended {
-                return Next::Close;
+        for (key, connection) in &mut self.connections {
+            if let Stage::Waiting { until_ns } = &mut connection.stage {
+                *until_ns = self.deadlines.add(key, Duration::ZERO);
             }
-            Interest::IN
-        } else {
-            Interest::OUT
-        };
-        if wanted == watched {
-            Next::Wait
-        } else {
-            Next::Watch(wanted)
         }
-    }
-}
-
-/// A full send buffer took nothing, which is no error.
-fn sent(result: io::Result<usize>) -> io::Result<usize> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-        result => result,
+        Ok(())
     }
 }
 

@@ -9,14 +9,19 @@
 //! unread is not mentioned again by itself. Its portable rule is to read on until `WouldBlock`; on Linux a short read
 //! says the same, unless the event also says that the peer has ended its output (tokio relies on this as well).
 //!
-//! *Slow readers.* What the socket does not take is kept in `unsent`, and the connection is registered for room
-//! instead of input until that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//! *Slow readers.* What the socket does not take is kept, and the connection is registered for room instead of input
+//! until that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
-//! *Nobody starves.* A connection that never stops sending gets [`ROUNDS`] reads a turn; then it is registered again,
+//! *Delays* are deadlines of ours, since mio has no timer, only the time-out of its poll, which it rounds up to a millisecond.
+//! Events of a connection that waits are passed over; registered again when the wait is over, it is reported anew.
+//!
+//! *Nobody starves.* A connection that never stops sending gets a few reads a turn; then it is registered again,
 //! which puts it at the end of the kernel's ready list if it is still ready.
 //!
 //! *Termination.* Listeners are closed and every connection's input is ended, so that each takes its ordinary way out;
 //! who is left at the end of the drain is dropped with the loop.
+
+mod connection;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -26,17 +31,20 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Registry, Token};
 use slab::Slab;
-use throng_sys::socket;
+use throng_sys::clock::monotonic_ns;
 
 use crate::accept::{self, Failure, Pause};
+use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Echo, Session};
+use crate::workload::Session;
+use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "mio",
@@ -52,8 +60,6 @@ pub(crate) const DECLARATION: Declaration = Declaration {
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
 const INPUT_BYTES: usize = 64 * 1024;
-/// Reads that a connection has in one turn.
-const ROUNDS: usize = 4;
 /// Events taken at once.
 const BATCH: usize = 256;
 
@@ -63,30 +69,12 @@ const STOP: Token = Token(usize::MAX);
 
 const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
 
-struct Connection<S> {
-    socket: OwnedFd,
-    session: S,
-    unsent: Vec<u8>,
-    input_ended: bool,
-}
-
-// An idle connection owns no buffer, only this (and the slab's growth, at most as much again).
-const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
-
-/// What becomes of a connection after its turn.
-enum Next {
-    /// It waits for a change of what it is registered for.
-    Wait,
-    /// It is registered for this from now on, and reported again if it is ready for it now.
-    Register(Interest),
-    Close,
-}
-
 struct Server<S: Session> {
     settings: S::Settings,
     registry: Registry,
     listeners: Vec<Listener>,
     connections: Slab<Connection<S>>,
+    deadlines: Deadlines,
     input: Vec<u8>,
     output: Vec<u8>,
     pause: Pause,
@@ -112,6 +100,7 @@ pub(crate) fn serve<S: Session>(
         for event in &events {
             server.handle(event);
         }
+        server.serve_due();
         if server.pause.remaining_ns() == Some(0) {
             server.resume_accepting();
         }
@@ -154,6 +143,7 @@ impl<S: Session> Server<S> {
             registry,
             listeners,
             connections: Slab::new(),
+            deadlines: Deadlines::default(),
             input: vec![0; INPUT_BYTES],
             output: Vec::with_capacity(INPUT_BYTES),
             pause: Pause::default(),
@@ -171,9 +161,9 @@ impl<S: Session> Server<S> {
 
     fn timeout(&self) -> Option<Duration> {
         let drain = self.drain.map(Drain::remaining_ns);
-        drain
-            .or_else(|| self.pause.remaining_ns())
-            .map(Duration::from_nanos)
+        let rest = drain.or_else(|| self.pause.remaining_ns());
+        let earliest_ns = rest.into_iter().chain(self.deadlines.remaining_ns()).min();
+        earliest_ns.map(Duration::from_nanos)
     }
 
     #[inline]
@@ -189,24 +179,71 @@ impl<S: Session> Server<S> {
     }
 
     fn serve_connection(&mut self, event: &Event) {
-        let token = event.token();
-        let Some(connection) = self.connections.get_mut(token.0) else {
+        let key = event.token().0;
+        let Some(connection) = self.connections.get_mut(key) else {
             return;
         };
         let next = connection.turn(event, &mut self.input, &mut self.output, &mut self.bytes);
-        let next = next.and_then(|next| match next {
-            Next::Register(interest) => {
-                let descriptor = connection.socket.as_raw_fd();
-                self.registry
-                    .reregister(&mut SourceFd(&descriptor), token, interest)?;
-                Ok(Next::Wait)
+        self.go_on(key, next);
+    }
+
+    /// Does what a connection's turn has come to.
+    #[inline]
+    fn go_on(&mut self, key: usize, next: io::Result<Next>) {
+        let is_open = match next {
+            Ok(Next::Wait) => true,
+            Ok(Next::Register(interest)) => self.register_again(key, interest).is_ok(),
+            Ok(Next::Delay(delay)) => {
+                // While the server drains nobody waits, but for the next turn.
+                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
+                let until_ns = self.deadlines.add(key, delay);
+                self.connections[key].stage = Stage::Waiting { until_ns };
+                true
             }
-            next => Ok(next),
-        });
-        // An error is a reset: there is nobody left to tell. Closing removes the socket from epoll's set.
-        if let Ok(Next::Close) | Err(_) = next {
-            self.connections.remove(token.0);
+            Ok(Next::Linger(lingering)) => {
+                let until_ns = self.deadlines.add(key, linger::LENGTH);
+                self.connections[key].stage = Stage::Lingering {
+                    until_ns,
+                    lingering,
+                };
+                self.register_again(key, Interest::READABLE).is_ok()
+            }
+            // An error is a reset: there is nobody left to tell.
+            Ok(Next::Close) | Err(_) => false,
+        };
+        if !is_open {
+            // Closing removes the socket from epoll's set.
+            self.connections.remove(key);
             self.resume_accepting();
+        }
+    }
+
+    fn register_again(&self, key: usize, interest: Interest) -> io::Result<()> {
+        let descriptor = self.connections[key].socket.as_raw_fd();
+        self.registry
+            .reregister(&mut SourceFd(&descriptor), Token(key), interest)
+    }
+
+    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
+    #[inline]
+    fn serve_due(&mut self) {
+        if self.deadlines.remaining_ns() != Some(0) {
+            return;
+        }
+        let now_ns = monotonic_ns();
+        while let Some((key, due_ns)) = self.deadlines.take_due(now_ns) {
+            let Some(connection) = self.connections.get_mut(key) else {
+                continue;
+            };
+            let next = match connection.stage {
+                Stage::Waiting { until_ns } if until_ns == due_ns => {
+                    connection.resume(&mut self.output, &mut self.bytes)
+                }
+                Stage::Lingering { until_ns, .. } if until_ns == due_ns => Ok(Next::Close),
+                // Another connection's, or cut short.
+                _ => continue,
+            };
+            self.go_on(key, next);
         }
     }
 
@@ -239,12 +276,7 @@ impl<S: Session> Server<S> {
         );
         match registered {
             Ok(()) => {
-                slot.insert(Connection {
-                    socket,
-                    session: S::begin(&self.settings),
-                    unsent: Vec::new(),
-                    input_ended: false,
-                });
+                slot.insert(Connection::new(socket, &self.settings));
                 self.accepted += 1;
             }
             Err(error) => self.refusals.add(error),
@@ -279,76 +311,11 @@ impl<S: Session> Server<S> {
             self.drain = Some(Drain::begin(
                 self.connections.iter().map(|(_, open)| &open.socket),
             ));
-        }
-    }
-}
-
-impl<S: Session> Connection<S> {
-    /// Everything the event calls for, within bounds. `bytes` counts what was sent.
-    #[inline]
-    fn turn(
-        &mut self,
-        event: &Event,
-        input: &mut [u8],
-        output: &mut Vec<u8>,
-        bytes: &mut u64,
-    ) -> io::Result<Next> {
-        if !self.unsent.is_empty() {
-            return self.send_on(bytes);
-        }
-        for _ in 0..ROUNDS {
-            let received = match socket::receive(&self.socket, input) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Wait),
-                result => result?,
-            };
-            output.clear();
-            if received == 0 {
-                self.input_ended = true;
-                let _ = self.session.end_of_input(output);
-            } else {
-                let _ = self.session.input(&input[..received], output);
-            }
-            if !output.is_empty() {
-                let sent = sent(socket::send(&self.socket, output))?;
-                *bytes += sent as u64;
-                if sent < output.len() {
-                    self.unsent = output[sent..].to_vec();
-                    return Ok(Next::Register(Interest::WRITABLE));
+            for (key, connection) in &mut self.connections {
+                if let Stage::Waiting { until_ns } = &mut connection.stage {
+                    *until_ns = self.deadlines.add(key, Duration::ZERO);
                 }
             }
-            if received == 0 {
-                return Ok(Next::Close);
-            }
-            if received < input.len() && !event.is_read_closed() && !event.is_error() {
-                return Ok(Next::Wait);
-            }
         }
-        Ok(Next::Register(Interest::READABLE))
-    }
-
-    /// There is room again for what could not be sent.
-    #[cold]
-    fn send_on(&mut self, bytes: &mut u64) -> io::Result<Next> {
-        let sent = sent(socket::send(&self.socket, &self.unsent))?;
-        *bytes += sent as u64;
-        self.unsent.drain(..sent);
-        if !self.unsent.is_empty() {
-            return Ok(Next::Wait);
-        }
-        // Idle again: the memory goes back.
-        self.unsent = Vec::new();
-        Ok(if self.input_ended {
-            Next::Close
-        } else {
-            Next::Register(Interest::READABLE)
-        })
-    }
-}
-
-/// A full send buffer took nothing, which is no error.
-fn sent(result: io::Result<usize>) -> io::Result<usize> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-        result => result,
     }
 }

@@ -7,25 +7,32 @@
 //! *Readiness is level-triggered:* what is not read now is reported again at the next turn. So one read and one write
 //! for each ready connection is right without any further care, and nobody starves.
 //!
-//! *Slow readers.* What the socket does not take is kept in `unsent`, and from then on the list asks whether the
-//! connection can be written and no longer whether it can be read: never more than one read's answer is kept, for an
-//! echo [`INPUT_BYTES`].
+//! *Slow readers.* What the socket does not take is kept, and from then on the list asks whether the connection can be
+//! written and no longer whether it can be read: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//!
+//! *Delays* are deadlines, and the earliest, rounded up to a millisecond, is the call's time-out. Which are over is found by
+//! walking the list once more. A connection that waits stays in the list with its number made negative, which the kernel
+//! passes over: otherwise its peer's reset would be reported at every turn, whatever is asked for.
+
+mod connection;
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
-use throng_sys::clock::MILLISECOND_NS;
+use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use throng_sys::poll::{PollSet, READABLE, WRITABLE};
-use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Echo, Session};
+use crate::workload::Session;
+use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "poll",
@@ -42,22 +49,6 @@ pub(crate) const DECLARATION: Declaration = Declaration {
 /// Bytes that one read takes at most, into a buffer that all connections share.
 const INPUT_BYTES: usize = 64 * 1024;
 
-struct Connection<S> {
-    socket: OwnedFd,
-    session: S,
-    unsent: Vec<u8>,
-    input_ended: bool,
-}
-
-// An idle connection owns no buffer, only this and its entry in the list (and their growth, at most as much again).
-const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
-
-/// What a connection waits for next.
-enum Next {
-    Wait { interest: i16 },
-    Close,
-}
-
 struct Server<S: Session> {
     settings: S::Settings,
     /// The fixed descriptors first, then the connections in the order of `connections`.
@@ -65,6 +56,8 @@ struct Server<S: Session> {
     fixed: usize,
     listeners: Vec<Listener>,
     connections: Vec<Connection<S>>,
+    /// No deadline is before this.
+    earliest_ns: Option<u64>,
     input: Vec<u8>,
     output: Vec<u8>,
     pause: Pause,
@@ -85,14 +78,11 @@ pub(crate) fn serve<S: Session>(
     opening.ready(&listeners);
     let mut server = Server::<S>::new(settings, listeners, stop);
     while !server.is_done() {
-        let timeout_ms = server
-            .timeout_ns()
-            .map(|timeout_ns| timeout_ns.div_ceil(MILLISECOND_NS));
-        let ready = server
-            .set
-            .wait(timeout_ms.map(|timeout_ms| timeout_ms as u32))?;
+        let timeout_ms = server.timeout_ms();
+        let ready = server.set.wait(timeout_ms)?;
         // Before accepting: who is accepted below has no readiness of this turn.
         server.serve_ready(ready);
+        server.serve_due();
         if server.drain.is_none() {
             server.serve_fixed();
         }
@@ -117,6 +107,7 @@ impl<S: Session> Server<S> {
             set,
             listeners,
             connections: Vec::new(),
+            earliest_ns: None,
             input: vec![0; INPUT_BYTES],
             output: Vec::with_capacity(INPUT_BYTES),
             pause: Pause::default(),
@@ -131,9 +122,14 @@ impl<S: Session> Server<S> {
             .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
     }
 
-    fn timeout_ns(&self) -> Option<u64> {
+    /// Rounded up: before that time nothing is due.
+    fn timeout_ms(&self) -> Option<u32> {
         let drain = self.drain.map(Drain::remaining_ns);
-        drain.or_else(|| self.pause.remaining_ns())
+        let rest = drain.or_else(|| self.pause.remaining_ns());
+        let due = self.earliest_ns;
+        let due = due.map(|earliest_ns| earliest_ns.saturating_sub(monotonic_ns()));
+        let timeout_ns = rest.into_iter().chain(due).min()?;
+        Some(u32::try_from(timeout_ns.div_ceil(MILLISECOND_NS)).unwrap_or(u32::MAX))
     }
 
     /// Gives each of the `ready` connections its turn.
@@ -146,50 +142,90 @@ impl<S: Session> Server<S> {
                 continue;
             }
             ready -= 1;
-            match self.turn(index) {
-                Ok(Next::Wait { interest }) => {
-                    self.set.set_interest(position, interest);
-                    index += 1;
-                }
-                // An error is a reset: there is nobody left to tell. The last connection takes the place of the
-                // closed one, in both lists and with its readiness: the same index is looked at again.
-                Ok(Next::Close) | Err(_) => {
-                    self.set.swap_remove(position);
-                    self.connections.swap_remove(index);
-                    self.resume_accepting();
-                }
+            let connection = &mut self.connections[index];
+            let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
+            if self.go_on(index, next) {
+                index += 1;
             }
         }
     }
 
-    /// One read or one write, whichever the connection waited for, and the answer to what was read.
-    fn turn(&mut self, index: usize) -> io::Result<Next> {
-        let connection = &mut self.connections[index];
-        if !connection.unsent.is_empty() {
-            let sent = sent(socket::send(&connection.socket, &connection.unsent))?;
-            self.bytes += sent as u64;
-            connection.unsent.drain(..sent);
-            return Ok(connection.next());
-        }
-        let received = match socket::receive(&connection.socket, &mut self.input) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(connection.next()),
-            result => result?,
+    /// Resumes those whose wait is over, and closes those who have lingered for long enough. They are found by looking
+    /// through the list, as the ready ones are.
+    fn serve_due(&mut self) {
+        let Some(earliest_ns) = self.earliest_ns else {
+            return;
         };
-        self.output.clear();
-        if received == 0 {
-            connection.input_ended = true;
-            let _ = connection.session.end_of_input(&mut self.output);
-        } else {
-            let _ = connection
-                .session
-                .input(&self.input[..received], &mut self.output);
+        let now_ns = monotonic_ns();
+        if earliest_ns > now_ns {
+            return;
         }
-        if !self.output.is_empty() {
-            let sent = sent(socket::send(&connection.socket, &self.output))?;
-            self.bytes += sent as u64;
-            connection.unsent.extend_from_slice(&self.output[sent..]);
+        self.earliest_ns = None;
+        let mut index = 0;
+        while index < self.connections.len() {
+            let connection = &mut self.connections[index];
+            let is_open = match connection.stage {
+                Stage::Waiting { until_ns } if until_ns <= now_ns => {
+                    let position = self.fixed + index;
+                    self.set.set_ignored(position, false);
+                    self.set.set_interest(position, READABLE);
+                    let next = connection.resume(&mut self.output, &mut self.bytes);
+                    self.go_on(index, next)
+                }
+                Stage::Lingering { until_ns, .. } if until_ns <= now_ns => {
+                    self.go_on(index, Ok(Next::Close))
+                }
+                Stage::Waiting { until_ns } | Stage::Lingering { until_ns, .. } => {
+                    self.note_deadline(until_ns);
+                    true
+                }
+                Stage::Reading | Stage::Sending(_) => true,
+            };
+            if is_open {
+                index += 1;
+            }
         }
-        Ok(connection.next())
+    }
+
+    fn note_deadline(&mut self, until_ns: u64) {
+        let earliest_ns = self.earliest_ns.unwrap_or(until_ns);
+        self.earliest_ns = Some(earliest_ns.min(until_ns));
+    }
+
+    /// Has the list ask for what a connection waits for. False where it is closed: the last connection takes its place,
+    /// in both lists and with its readiness, and the same index is to be looked at again.
+    fn go_on(&mut self, index: usize, next: io::Result<Next>) -> bool {
+        let position = self.fixed + index;
+        match next {
+            Ok(Next::AsBefore) => {}
+            Ok(Next::Input) => self.set.set_interest(position, READABLE),
+            Ok(Next::Room) => self.set.set_interest(position, WRITABLE),
+            Ok(Next::Delay(delay)) => {
+                // While the server drains nobody waits, but for the next turn.
+                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
+                let until_ns = deadline_ns(delay);
+                self.connections[index].stage = Stage::Waiting { until_ns };
+                self.note_deadline(until_ns);
+                self.set.set_ignored(position, true);
+            }
+            Ok(Next::Linger(lingering)) => {
+                let until_ns = deadline_ns(linger::LENGTH);
+                self.connections[index].stage = Stage::Lingering {
+                    until_ns,
+                    lingering,
+                };
+                self.note_deadline(until_ns);
+                self.set.set_interest(position, READABLE);
+            }
+            // An error is a reset: there is nobody left to tell.
+            Ok(Next::Close) | Err(_) => {
+                self.set.swap_remove(position);
+                self.connections.swap_remove(index);
+                self.resume_accepting();
+                return false;
+            }
+        }
+        true
     }
 
     fn serve_fixed(&mut self) {
@@ -211,12 +247,8 @@ impl<S: Session> Server<S> {
             match self.listeners[index].accept() {
                 Ok(socket) => {
                     self.set.push(&socket, READABLE);
-                    self.connections.push(Connection {
-                        socket,
-                        session: S::begin(&self.settings),
-                        unsent: Vec::new(),
-                        input_ended: false,
-                    });
+                    self.connections
+                        .push(Connection::new(socket, &self.settings));
                     self.accepted += 1;
                 }
                 Err(error) => match accept::failure(&error) {
@@ -250,39 +282,22 @@ impl<S: Session> Server<S> {
         ));
         self.set = PollSet::new();
         self.fixed = 0;
-        for connection in &self.connections {
-            self.set.push(&connection.socket, connection.interest());
-        }
-    }
-}
-
-impl<S> Connection<S> {
-    fn next(&mut self) -> Next {
-        if self.unsent.is_empty() {
-            // Idle again: the memory goes back.
-            self.unsent = Vec::new();
-            if self.input_ended {
-                return Next::Close;
+        for (position, connection) in self.connections.iter_mut().enumerate() {
+            let interest = match &mut connection.stage {
+                Stage::Sending(_) => WRITABLE,
+                _ => READABLE,
+            };
+            self.set.push(&connection.socket, interest);
+            if let Stage::Waiting { until_ns } = &mut connection.stage {
+                self.set.set_ignored(position, true);
+                *until_ns = 0;
+                self.earliest_ns = Some(0);
             }
         }
-        Next::Wait {
-            interest: self.interest(),
-        }
-    }
-
-    fn interest(&self) -> i16 {
-        if self.unsent.is_empty() {
-            READABLE
-        } else {
-            WRITABLE
-        }
     }
 }
 
-/// A full send buffer took nothing, which is no error.
-fn sent(result: io::Result<usize>) -> io::Result<usize> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-        result => result,
-    }
+fn deadline_ns(delay: Duration) -> u64 {
+    let delay_ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+    monotonic_ns().saturating_add(delay_ns)
 }

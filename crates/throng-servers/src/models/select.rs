@@ -13,27 +13,36 @@
 //! *Readiness is level-triggered:* what is not read now is reported again at the next turn. So one read or one write
 //! for each ready connection is right without any further care, and nobody starves.
 //!
-//! *Slow readers.* What the socket does not take is kept in `unsent`, and from then on the connection is in the set to write
-//! and not in the one to read: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//! *Slow readers.* What the socket does not take is kept, and from then on the connection is in the set to write and not in
+//! the one to read: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//!
+//! *Delays* are deadlines, and the earliest is the call's time-out. A connection that waits is in neither set, so nothing is
+//! reported of it, a reset neither.
 //!
 //! *Termination.* The listeners are closed, the input of every connection is ended, and the loop goes on until the last
 //! is closed or the drain is over.
 
+mod connection;
+
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
+use throng_sys::clock::monotonic_ns;
 use throng_sys::select::{self, FD_SETSIZE, FdSet};
-use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Echo, Session};
+use crate::workload::Session;
+use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "select",
@@ -52,24 +61,6 @@ const INPUT_BYTES: usize = 64 * 1024;
 
 const REMEDY: &str = "something else in the process took the lower numbers; serve with poll, which has no such limit";
 
-struct Connection<S> {
-    socket: OwnedFd,
-    session: S,
-    unsent: Vec<u8>,
-    input_ended: bool,
-}
-
-// An idle connection owns no buffer, only this (of which there are as many as a set has bits, used or not).
-const _: () = assert!(size_of::<Option<Connection<Echo>>>() <= 48);
-
-/// What a connection waits for next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    Input,
-    Room,
-    Close,
-}
-
 struct Server<'a, S: Session> {
     settings: S::Settings,
     stop: BorrowedFd<'a>,
@@ -78,6 +69,7 @@ struct Server<'a, S: Session> {
     connections: Vec<Option<Connection<S>>>,
     open: usize,
     open_max: usize,
+    deadlines: Deadlines,
     /// What is asked at every turn, and what the last one answered: the kernel writes over what it is given.
     readable_asked: FdSet,
     writable_asked: FdSet,
@@ -125,6 +117,7 @@ impl<'a, S: Session> Server<'a, S> {
             connections: std::iter::repeat_with(|| None).take(FD_SETSIZE).collect(),
             open: 0,
             open_max,
+            deadlines: Deadlines::default(),
             readable_asked,
             writable_asked: FdSet::new(),
             readable: FdSet::new(),
@@ -145,8 +138,10 @@ impl<'a, S: Session> Server<'a, S> {
             self.writable.clone_from(&self.writable_asked);
             let timeout_ns = self.timeout_ns();
             select::select(&mut self.readable, &mut self.writable, timeout_ns)?;
-            // Before accepting: who is accepted below has no readiness of this turn, whosever number it gets.
+            // Before accepting: who is accepted below has no readiness of this turn, whosever number it gets. And whoever is
+            // closed makes a place, which is looked for below only.
             self.serve_ready();
+            self.serve_due();
             if self.drain.is_none() {
                 self.serve_fixed()?;
             }
@@ -168,7 +163,8 @@ impl<'a, S: Session> Server<'a, S> {
 
     fn timeout_ns(&self) -> Option<u64> {
         let drain = self.drain.map(Drain::remaining_ns);
-        drain.or_else(|| self.pause.remaining_ns())
+        let rest = drain.or_else(|| self.pause.remaining_ns());
+        rest.into_iter().chain(self.deadlines.remaining_ns()).min()
     }
 
     /// Gives each ready connection its turn. The set does not say where they are: every bit is tested.
@@ -186,34 +182,71 @@ impl<'a, S: Session> Server<'a, S> {
         let Some(connection) = &mut self.connections[number] else {
             return;
         };
-        // An error is a reset: there is nobody left to tell.
-        let next = connection
-            .turn(&mut self.input, &mut self.output, &mut self.bytes)
-            .unwrap_or(Next::Close);
-        if self.ask_for(number, next).is_err() || next == Next::Close {
-            self.connections[number] = None;
-            self.open -= 1;
-            self.pause.end();
+        let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
+        self.go_on(number, next);
+    }
+
+    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
+    fn serve_due(&mut self) {
+        if self.deadlines.remaining_ns() != Some(0) {
+            return;
+        }
+        let now_ns = monotonic_ns();
+        while let Some((number, due_ns)) = self.deadlines.take_due(now_ns) {
+            let Some(connection) = &mut self.connections[number] else {
+                continue;
+            };
+            let next = match connection.stage {
+                Stage::Waiting { until_ns } if until_ns == due_ns => {
+                    ask(&mut self.readable_asked, &connection.socket, true)
+                        .and_then(|()| connection.resume(&mut self.output, &mut self.bytes))
+                }
+                Stage::Lingering { until_ns, .. } if until_ns == due_ns => Ok(Next::Close),
+                // Another connection's, or cut short.
+                _ => continue,
+            };
+            self.go_on(number, next);
         }
     }
 
     /// Puts a connection in the set of what it waits for, and in no other.
-    fn ask_for(&mut self, number: usize, next: Next) -> io::Result<()> {
-        let Some(Connection { socket, .. }) = &self.connections[number] else {
-            return Ok(());
+    fn go_on(&mut self, number: usize, next: io::Result<Next>) {
+        let Some(connection) = &mut self.connections[number] else {
+            return;
         };
-        let sets = [
-            (&mut self.readable_asked, Next::Input),
-            (&mut self.writable_asked, Next::Room),
-        ];
-        for (set, what) in sets {
-            if what == next {
-                set.insert(socket)?;
-            } else {
-                set.remove(socket);
+        let mut is_open = true;
+        let (for_input, for_room) = match next {
+            Ok(Next::AsBefore) => return,
+            Ok(Next::Input) => (true, false),
+            Ok(Next::Room) => (false, true),
+            Ok(Next::Delay(delay)) => {
+                // While the server drains nobody waits, but for the next turn.
+                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
+                let until_ns = self.deadlines.add(number, delay);
+                connection.stage = Stage::Waiting { until_ns };
+                (false, false)
             }
+            Ok(Next::Linger(lingering)) => {
+                let until_ns = self.deadlines.add(number, linger::LENGTH);
+                connection.stage = Stage::Lingering {
+                    until_ns,
+                    lingering,
+                };
+                (true, false)
+            }
+            // An error is a reset: there is nobody left to tell.
+            Ok(Next::Close) | Err(_) => {
+                is_open = false;
+                (false, false)
+            }
+        };
+        let asked = ask(&mut self.readable_asked, &connection.socket, for_input)
+            .and_then(|()| ask(&mut self.writable_asked, &connection.socket, for_room));
+        if asked.is_err() || !is_open {
+            self.connections[number] = None;
+            self.open -= 1;
+            self.pause.end();
         }
-        Ok(())
     }
 
     fn serve_fixed(&mut self) -> io::Result<()> {
@@ -271,12 +304,7 @@ impl<'a, S: Session> Server<'a, S> {
             return self.refusals.add(error);
         }
         let number = socket.as_raw_fd().cast_unsigned() as usize;
-        self.connections[number] = Some(Connection {
-            socket,
-            session: S::begin(&self.settings),
-            unsent: Vec::new(),
-            input_ended: false,
-        });
+        self.connections[number] = Some(Connection::new(socket, &self.settings));
         self.open += 1;
         self.accepted += 1;
     }
@@ -290,62 +318,22 @@ impl<'a, S: Session> Server<'a, S> {
         self.pause.end();
         let open = self.connections.iter().flatten();
         self.drain = Some(Drain::begin(open.map(|connection| &connection.socket)));
-    }
-}
-
-impl<S: Session> Connection<S> {
-    /// One read or one write, whichever the connection waited for, and the answer to what was read. `bytes` counts what
-    /// was sent.
-    fn turn(
-        &mut self,
-        input: &mut [u8],
-        output: &mut Vec<u8>,
-        bytes: &mut u64,
-    ) -> io::Result<Next> {
-        if !self.unsent.is_empty() {
-            let sent = sent(socket::send(&self.socket, &self.unsent))?;
-            *bytes += sent as u64;
-            self.unsent.drain(..sent);
-            return Ok(self.next());
-        }
-        let received = match socket::receive(&self.socket, input) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Input),
-            result => result?,
-        };
-        output.clear();
-        if received == 0 {
-            self.input_ended = true;
-            let _ = self.session.end_of_input(output);
-        } else {
-            let _ = self.session.input(&input[..received], output);
-        }
-        if !output.is_empty() {
-            let sent = sent(socket::send(&self.socket, output))?;
-            *bytes += sent as u64;
-            self.unsent.extend_from_slice(&output[sent..]);
-        }
-        Ok(self.next())
-    }
-
-    fn next(&mut self) -> Next {
-        if !self.unsent.is_empty() {
-            return Next::Room;
-        }
-        // Idle again: the memory goes back.
-        self.unsent = Vec::new();
-        if self.input_ended {
-            Next::Close
-        } else {
-            Next::Input
+        for (number, connection) in self.connections.iter_mut().enumerate() {
+            if let Some(connection) = connection
+                && let Stage::Waiting { until_ns } = &mut connection.stage
+            {
+                *until_ns = self.deadlines.add(number, Duration::ZERO);
+            }
         }
     }
 }
 
-/// A full send buffer took nothing, which is no error.
-fn sent(result: io::Result<usize>) -> io::Result<usize> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-        result => result,
+fn ask(set: &mut FdSet, socket: &OwnedFd, is_asked: bool) -> io::Result<()> {
+    if is_asked {
+        set.insert(socket)
+    } else {
+        set.remove(socket);
+        Ok(())
     }
 }
 

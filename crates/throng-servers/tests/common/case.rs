@@ -66,40 +66,19 @@ pub(crate) fn any(_: Model) -> bool {
     true
 }
 
-/// Models that do what a session says besides reading on.
-const ANSWERING: &[Model] = &[
-    Model::Iterative,
-    Model::EpollEdge,
-    Model::Tokio,
-    Model::ForkPerConnection,
-    Model::Prefork,
-    Model::ThreadPerConnection,
-    Model::ThreadPool,
-    Model::TokioCurrentThread,
-    Model::Smol,
-    Model::May,
-    Model::Compio,
-    Model::IoUring,
-];
-
-/// Models with which the workloads are tried that wait and close.
-pub(crate) fn answers(model: Model) -> bool {
-    ANSWERING.contains(&model)
-}
-
-/// Those of them in which several connections share a thread.
+/// Models in which several connections share a thread.
 pub(crate) fn shares_a_thread(model: Model) -> bool {
-    answers(model) && !model.blocks()
+    !model.blocks()
 }
 
-/// Those in which a connection's delay occupies the one worker that there is, or can be.
+/// Models in which a connection's delay occupies the one worker that there is, or can be.
 pub(crate) fn may_have_one_place(model: Model) -> bool {
-    answers(model) && model.blocks() && bounded(model)
+    model.blocks() && bounded(model)
 }
 
 /// The others: whoever connects is served beside those that wait.
 pub(crate) fn has_places(model: Model) -> bool {
-    answers(model) && !may_have_one_place(model)
+    !may_have_one_place(model)
 }
 
 /// Models whose design bounds how many connections they serve at the same time.

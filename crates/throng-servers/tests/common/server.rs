@@ -122,14 +122,15 @@ impl Server {
             .map_or(connections, |bound| connections.min(bound as usize))
     }
 
-    /// That it sleeps, rather than asks again and again for what it cannot have.
+    /// That it sleeps, rather than asks again and again for what it cannot have. One that spins has what the others on
+    /// this machine leave it, which may be less than half.
     pub(crate) fn uses_little_cpu_time(&self, during: Duration) {
         let before_ns = self.sample().cpu_ns;
         thread::sleep(during);
         // A process that has ended meanwhile takes what it used along.
         let used_ns = self.sample().cpu_ns.saturating_sub(before_ns);
         assert!(
-            u128::from(used_ns) < during.as_nanos() / 2,
+            u128::from(used_ns) < during.as_nanos() / 5,
             "{} used {used_ns} ns in {during:?}",
             self.model
         );

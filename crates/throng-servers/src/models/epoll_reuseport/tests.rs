@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use super::*;
 use crate::opening::Announcement;
 use crate::serve::Options;
+use crate::workload::Echo;
 use throng_sys::socket::ListenError;
 
 fn connect(address: &Address) -> TcpStream {

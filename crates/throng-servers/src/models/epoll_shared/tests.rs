@@ -7,6 +7,7 @@ use throng_sys::address::Address;
 use super::*;
 use crate::opening::Announcement;
 use crate::serve::Options;
+use crate::workload::Echo;
 
 const CLIENTS: usize = 11;
 

@@ -11,6 +11,7 @@ use throng_sys::{descriptor_table, limits};
 
 use super::*;
 use crate::note::Note;
+use crate::workload::{Echo, Oneshot};
 
 fn listener(name: &str) -> (PathBuf, Listener) {
     let path = std::env::temp_dir().join(format!("throng-{name}-{}.sock", std::process::id()));
@@ -53,6 +54,31 @@ fn at_the_limit_connections_wait_until_one_closes() {
     let served = server.join().expect("no panic").expect("no error");
     assert_eq!((served.connections, served.bytes), (3, 4));
     assert!(served.notes.is_empty(), "{:?}", served.notes);
+}
+
+#[test]
+fn at_the_limit_the_end_of_a_delay_makes_a_place() {
+    let (path, listener) = listener("select-delay");
+    let (stop, stopped) = UnixStream::pair().expect("a pair");
+    let server = thread::spawn(move || {
+        let delay = Duration::from_millis(5);
+        Server::<Oneshot>::new(&delay, vec![listener], stopped.as_fd(), 1)
+            .expect("low descriptors")
+            .run()
+    });
+    let mut clients = [(); 3].map(|()| UnixStream::connect(&path).expect("connected"));
+    for client in &mut clients {
+        client
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .expect("set");
+        client.write_all(b"question").expect("sent");
+    }
+    for client in &mut clients {
+        client.read_exact(&mut [0; 23]).expect("answered");
+    }
+    drop(stop);
+    let served = server.join().expect("no panic").expect("no error");
+    assert_eq!((served.connections, served.bytes), (3, 69));
 }
 
 #[test]

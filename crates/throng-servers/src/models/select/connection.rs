@@ -1,0 +1,162 @@
+//! What a connection does in its turn: one read and its answer, or one write of what is left of an answer. Which sets it is in,
+//! its deadline and its place are the loop's, which does what the turn comes to ([`Next`]).
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use throng_sys::socket;
+
+use crate::linger::Lingering;
+use crate::workload::{Echo, Session, Then};
+
+/// An open connection, at its number.
+pub(super) struct Connection<S> {
+    pub(super) socket: OwnedFd,
+    session: S,
+    pub(super) stage: Stage,
+    input_ended: bool,
+}
+
+/// What a connection is about.
+pub(super) enum Stage {
+    Reading,
+    /// There was no room for all of an answer.
+    Sending(Box<(Vec<u8>, Then)>),
+    /// Nothing happens before that time of the monotonic clock.
+    Waiting {
+        until_ns: u64,
+    },
+    /// Its output is ended, and its input is dropped until then at most.
+    Lingering {
+        until_ns: u64,
+        lingering: Lingering,
+    },
+}
+
+// An idle connection owns no buffer, only this (of which there are as many as a set has bits, used or not).
+const _: () = assert!(size_of::<Option<Connection<Echo>>>() <= 48);
+
+/// What a connection waits for next: the set that it is in.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// The same as before.
+    AsBefore,
+    /// Input.
+    Input,
+    /// Room for more output.
+    Room,
+    /// Nothing, for so long: it is in no set.
+    Delay(Duration),
+    /// The end of its input; it is closed when that is over.
+    Linger(Lingering),
+    /// Nothing any more.
+    Close,
+}
+
+impl<S: Session> Connection<S> {
+    /// One that has just been accepted.
+    pub(super) fn new(socket: OwnedFd, settings: &S::Settings) -> Self {
+        Self {
+            socket,
+            session: S::begin(settings),
+            stage: Stage::Reading,
+            input_ended: false,
+        }
+    }
+
+    /// One read and its answer, or, where a part of the last answer is left, one write. `bytes` counts what was sent.
+    #[inline]
+    pub(super) fn turn(
+        &mut self,
+        input: &mut [u8],
+        output: &mut Vec<u8>,
+        bytes: &mut u64,
+    ) -> io::Result<Next> {
+        match &mut self.stage {
+            Stage::Reading => {}
+            Stage::Sending(_) => return self.send_on(bytes),
+            // It is in no set.
+            Stage::Waiting { .. } => return Ok(Next::AsBefore),
+            Stage::Lingering { lingering, .. } => {
+                let is_over = lingering.is_over(&self.socket, input);
+                return Ok(if is_over { Next::Close } else { Next::AsBefore });
+            }
+        }
+        let received = match socket::receive(&self.socket, input) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::AsBefore),
+            result => result?,
+        };
+        output.clear();
+        let then = if received == 0 {
+            self.input_ended = true;
+            self.session.end_of_input(output)
+        } else {
+            self.session.input(&input[..received], output)
+        };
+        self.answer(output, then, bytes)
+    }
+
+    /// The wait is over. What comes next is said as to one that is asked for input: the loop sees to that before.
+    pub(super) fn resume(&mut self, output: &mut Vec<u8>, bytes: &mut u64) -> io::Result<Next> {
+        self.stage = Stage::Reading;
+        output.clear();
+        let then = self.session.resume(output);
+        self.answer(output, then, bytes)
+    }
+
+    #[inline]
+    fn answer(&mut self, output: &[u8], then: Then, bytes: &mut u64) -> io::Result<Next> {
+        if !output.is_empty() {
+            let sent = sent(socket::send(&self.socket, output))?;
+            *bytes += sent as u64;
+            if sent < output.len() {
+                let unsent = output[sent..].to_vec();
+                self.stage = Stage::Sending(Box::new((unsent, then)));
+                return Ok(Next::Room);
+            }
+        }
+        self.after(then)
+    }
+
+    /// Once all is sent, to one that is asked for input.
+    #[inline]
+    fn after(&self, then: Then) -> io::Result<Next> {
+        Ok(match then.settled(self.input_ended) {
+            Then::Read => Next::AsBefore,
+            Then::Wait(delay) => Next::Delay(delay),
+            Then::Linger => Next::Linger(Lingering::begin(&self.socket)?),
+            Then::Close => Next::Close,
+        })
+    }
+
+    /// There is room again for what could not be sent.
+    #[cold]
+    fn send_on(&mut self, bytes: &mut u64) -> io::Result<Next> {
+        let Stage::Sending(kept) = &mut self.stage else {
+            return Ok(Next::AsBefore);
+        };
+        let (unsent, then) = &mut **kept;
+        let sent = sent(socket::send(&self.socket, unsent))?;
+        *bytes += sent as u64;
+        unsent.drain(..sent);
+        if !unsent.is_empty() {
+            return Ok(Next::AsBefore);
+        }
+        let then = *then;
+        // The memory goes back.
+        self.stage = Stage::Reading;
+        Ok(match self.after(then)? {
+            Next::AsBefore => Next::Input,
+            next => next,
+        })
+    }
+}
+
+/// A full send buffer took nothing, which is no error.
+fn sent(result: io::Result<usize>) -> io::Result<usize> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+        result => result,
+    }
+}
