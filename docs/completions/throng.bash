@@ -739,14 +739,14 @@ _throng() {
             return 0
             ;;
         throng__subcmd__serve)
-            opts="-h --workload --listen --backlog --workers --help iterative fork-per-connection prefork thread-per-connection thread-pool select poll epoll-level epoll-edge epoll-shared epoll-reuseport io-uring mio tokio-current-thread tokio smol may compio"
+            opts="-h --workload --listen --backlog --workers --accept-threads --delay --delay-inline --help iterative fork-per-connection prefork thread-per-connection thread-pool select poll epoll-level epoll-edge epoll-shared epoll-reuseport io-uring mio tokio-current-thread tokio smol may compio"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --workload)
-                    COMPREPLY=($(compgen -W "echo" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "echo http oneshot" -- "${cur}"))
                     return 0
                     ;;
                 --listen)
@@ -758,6 +758,14 @@ _throng() {
                     return 0
                     ;;
                 --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --accept-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --delay)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -198,10 +198,15 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l delay-inline -
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
+http\t'HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts'
+oneshot\t'one answer to the first bytes, then it closes'"
 complete -c throng -n "__fish_throng_using_subcommand serve" -l listen -d 'Where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 leaves the choice to the kernel. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l backlog -d 'Length of each accept queue; the kernel clamps it to net.core.somaxconn' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workers -d 'Threads or processes that serve, for models in which that is a choice' -r
+complete -c throng -n "__fish_throng_using_subcommand serve" -l accept-threads -d 'Threads that accept at each listener and start a thread for each connection (thread-per-connection only)' -r
+complete -c throng -n "__fish_throng_using_subcommand serve" -l delay -d 'How long each answer waits: of `oneshot`, and of `http` where a request does not say itself' -r
+complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-inline -d 'Let the handler sleep a delay out, as a careless one does: in an event loop everybody else waits too'
 complete -c throng -n "__fish_throng_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c throng -n "__fish_throng_using_subcommand servers" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
 json\t'For programs'"

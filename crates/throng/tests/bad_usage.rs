@@ -43,6 +43,19 @@ fn targets() {
 }
 
 #[test]
+fn servers() {
+    insta::assert_snapshot!(transcript(&[
+        &["serve", "poll", "--workload", "htpp"],
+        &["serve", "poll", "--delay", "40ms"],
+        &["serve", "poll", "--workload", "echo", "--delay-inline"],
+        &["serve", "poll", "--workload", "http", "--delay", "40"],
+        &["serve", "poll", "--accept-threads", "4"],
+        &["serve", "thread-pool", "--accept-threads", "4"],
+        &["serve", "thread-per-connection", "--accept-threads", "0"],
+    ]));
+}
+
+#[test]
 fn plans() {
     insta::assert_snapshot!(transcript(&[
         &["run", "tuor"],

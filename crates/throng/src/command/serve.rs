@@ -23,9 +23,10 @@ Examples:
   throng serve iterative --workload oneshot --delay 40ms --backlog 5
   throng serve epoll-edge --workload http        then: curl 'http://127.0.0.1:7000/?delay=40'
 
-It prints `workers N` and `serves-at-once N` where its design fixes those numbers, then `ready ADDRESS`
-for each listener once all are open, and at the end `served connections=N bytes=M`. On SIGTERM or Ctrl-C it answers what has come, closes, and leaves
-within two seconds with exit code 0.";
+It prints `workers N` and `serves-at-once N` where its design fixes those numbers, then
+`ready ADDRESS` for each listener once all are open, and at the end `served connections=N bytes=M`.
+On SIGTERM or Ctrl-C it answers what has come (a delay ends at once), closes, and leaves within two
+seconds with exit code 0.";
 
 /// Run a built-in server until SIGTERM or Ctrl-C
 #[derive(Debug, Args)]
@@ -51,7 +52,7 @@ pub(crate) struct Arguments {
     /// Threads or processes that serve, for models in which that is a choice
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroU32>,
-    /// Threads that accept and start a thread for each connection (thread-per-connection only)
+    /// Threads that accept at each listener and start a thread for each connection (thread-per-connection only)
     #[arg(long, value_name = "N")]
     accept_threads: Option<NonZeroU32>,
     /// How long each answer waits: of `oneshot`, and of `http` where a request does not say itself
