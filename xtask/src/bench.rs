@@ -6,6 +6,7 @@
 
 mod generator;
 mod memory;
+mod observing;
 mod pacing;
 mod peers;
 mod ratios;
@@ -23,7 +24,7 @@ pub(crate) struct Bench {
 /// Flags of `cargo xtask bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArguments {
-    /// Only the parts named so: generator, servers, pacing, memory.
+    /// Only the parts named so: generator, servers, pacing, memory, observing.
     parts: Vec<String>,
     /// Rounds of each comparison; an interval of the median needs six.
     #[arg(long, default_value_t = 6)]
@@ -41,11 +42,12 @@ const SERVER_CPU: u32 = 0;
 const GENERATOR_CPU: u32 = 1;
 
 type Part = fn(&Bench) -> Result<(), Box<dyn Error>>;
-const PARTS: [(&str, Part); 4] = [
+const PARTS: [(&str, Part); 5] = [
     ("generator", generator::run),
     ("servers", servers::run),
     ("pacing", pacing::run),
     ("memory", memory::run),
+    ("observing", observing::run),
 ];
 
 /// Builds what is measured, and runs the parts asked for (all, where none is).
@@ -58,9 +60,10 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Box<dyn Error>> {
         .iter()
         .find(|part| PARTS.iter().all(|(name, _)| name != part))
     {
-        return Err(
-            format!("there is no part '{unknown}': generator, servers, pacing, memory").into(),
-        );
+        return Err(format!(
+            "there is no part '{unknown}': generator, servers, pacing, memory, observing"
+        )
+        .into());
     }
     build()?;
     let bench = Bench {

@@ -170,7 +170,7 @@ impl Bench<'_> {
         let Address::Tcp(server) = address else {
             return None;
         };
-        if setting.connection == ConnectionUse::Kept {
+        if setting.connection == ConnectionUse::Kept || !setting.observe {
             return None;
         }
         let capture = self.capture.map(|capture| {

@@ -65,6 +65,9 @@ pub struct Setting {
     /// Whether launched servers are to wait inline: the delay of one request then blocks an event loop.
     #[serde(default)]
     pub delay_inline: bool,
+    /// Whether the accept queue and the handshakes are observed, where every message has a connection of its own.
+    #[serde(default = "yes")]
+    pub observe: bool,
     /// Settings of the private network, by dotted name. They are in force wherever they stand here: where one is not, there is no trial.
     #[serde(default)]
     pub kernel: BTreeMap<String, String>,
@@ -73,6 +76,11 @@ pub struct Setting {
 /// The workload of runs made before there was a choice.
 fn echo() -> String {
     "echo".to_owned()
+}
+
+/// Before there was a choice, what could be observed was.
+fn yes() -> bool {
+    true
 }
 
 /// One value of a key that has several.

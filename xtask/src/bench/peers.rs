@@ -72,7 +72,7 @@ impl Drop for Server {
     }
 }
 
-fn release(name: &str) -> PathBuf {
+pub(super) fn release(name: &str) -> PathBuf {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     target.join("release").join(name)

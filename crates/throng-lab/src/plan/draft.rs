@@ -152,6 +152,8 @@ keys! {
         addresses: Addresses,
         /// Whether the generator sets `TCP_NODELAY`.
         nodelay: bool,
+        /// Whether the accept queue and the handshakes are observed.
+        observe: bool,
         /// How long one connect may take.
         connect_timeout: Duration,
         /// How long one reply may take.

@@ -29,6 +29,9 @@ pub(crate) struct BacklogFlags {
     /// Let event loops wait inline for the service time: nobody else is served meanwhile
     #[arg(long, help_heading = "Load")]
     delay_inline: bool,
+    /// Observe neither the accept queue nor the handshakes: what slow requests waited for is then mostly not explained
+    #[arg(long, help_heading = "Load")]
+    no_observe: bool,
 }
 
 impl BacklogFlags {
@@ -42,6 +45,7 @@ impl BacklogFlags {
             service_time: list(flags.service_time),
             workload: list(flags.workload),
             delay_inline: flags.delay_inline.then(|| Sweep::from(true)),
+            observe: flags.no_observe.then(|| Sweep::from(false)),
             ..PlanDraft::default()
         }
     }

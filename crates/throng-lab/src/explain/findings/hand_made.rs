@@ -151,6 +151,7 @@ fn setting() -> Setting {
         workers: None,
         accept_threads: None,
         delay_inline: false,
+        observe: true,
         kernel: BTreeMap::new(),
     }
 }

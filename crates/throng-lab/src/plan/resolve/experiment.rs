@@ -59,7 +59,7 @@ impl Defaults {
 /// A key, why the experiment has no use for it, and what to do instead.
 type Foreign = (&'static str, &'static str, &'static str);
 
-const FOREIGN_TO_ECHO: [Foreign; 6] = [
+const FOREIGN_TO_ECHO: [Foreign; 7] = [
     (
         "clients",
         "its connections are opened once and kept",
@@ -83,6 +83,11 @@ const FOREIGN_TO_ECHO: [Foreign; 6] = [
     (
         "service-time",
         "an echo is sent back at once",
+        "leave it out, or take the backlog experiment (throng backlog)",
+    ),
+    (
+        "observe",
+        "its connections are opened before anything is measured",
         "leave it out, or take the backlog experiment (throng backlog)",
     ),
     (

@@ -42,6 +42,7 @@ pub(super) fn resolve(
             "nobody would accept",
         )?,
         delay_inline: point.delay_inline.unwrap_or(false),
+        observe: point.observe.unwrap_or(true),
         verify: point.verify.unwrap_or(true),
         pacing: exchange.pacing,
         warmup: exchange.warmup,

@@ -1,0 +1,62 @@
+//! What observing the accept queue and the handshakes costs of throughput, where connections are all that happens: clients that connect,
+//! ask and close as fast as they can. In the published experiment a request takes 40 ms, and nothing could be seen of it.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::peers::release;
+use super::ratios::{Measured, compare};
+use super::{Bench, CONNECTIONS, GENERATOR_CPU, SERVER_CPU};
+
+/// Of each client in a second of the bench's runs: about what is served in it.
+const REQUESTS_PER_SECOND: u64 = 200;
+
+pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
+    let runs = std::env::temp_dir().join(format!("throng-bench-{}", std::process::id()));
+    let rate = |flags: &[&str]| requests_per_second(bench, &runs, flags);
+    let measured: [Measured<'_>; 2] = [
+        ("not observed", Box::new(|| rate(&["--no-observe"]))),
+        ("observed", Box::new(|| rate(&[]))),
+    ];
+    let outcome = compare(
+        bench,
+        "connections, each with one request, epoll-edge",
+        "requests/s",
+        &measured,
+    );
+    // It is only a temporary folder.
+    let _ = std::fs::remove_dir_all(&runs);
+    outcome
+}
+
+/// One run of one trial.
+fn requests_per_second(bench: &Bench, runs: &Path, flags: &[&str]) -> Result<f64, Box<dyn Error>> {
+    let requests = REQUESTS_PER_SECOND * bench.seconds;
+    let directory = runs.join(if flags.is_empty() { "on" } else { "off" });
+    let output = Command::new(release("throng"))
+        .args(["backlog", "epoll-edge", "--service-time", "0s"])
+        .args(["--backlog", "1024", "--repeats", "1"])
+        .args(["--clients", &CONNECTIONS.to_string()])
+        .args(["--requests", &requests.to_string()])
+        .args(["--cpus", &format!("{SERVER_CPU}:{GENERATOR_CPU}")])
+        .arg("--runs-dir")
+        .arg(&directory)
+        .args(flags)
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let file = only_entry(&directory)?.join("run.json");
+    let record = throng_record::schema::read(&std::fs::read_to_string(&file)?)?;
+    std::fs::remove_dir_all(&directory)?;
+    let trial = record.trials.first().ok_or("no trial was made")?;
+    let exchange = trial.exchange.as_ref().ok_or("nothing was measured")?;
+    Ok(exchange.replies_per_second)
+}
+
+fn only_entry(directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let mut entries = std::fs::read_dir(directory)?;
+    let entry = entries.next().ok_or("the run was not kept")?;
+    Ok(entry?.path())
+}
