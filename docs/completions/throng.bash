@@ -73,7 +73,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --command --clients --requests --requests-total --service-time --workload --delay-inline --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --quick --format --output --runs-dir --capture --help"
+            opts="-h --command --clients --requests --requests-total --service-time --workload --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --quick --format --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -536,7 +536,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-h --list --connections --messages --duration --confidence --max-duration --warmup --outstanding --lockstep --rate --arrivals --no-spin --clients --requests --requests-total --service-time --workload --delay-inline --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --capture --help"
+            opts="-h --list --connections --messages --duration --confidence --max-duration --warmup --outstanding --lockstep --rate --arrivals --no-spin --clients --requests --requests-total --service-time --workload --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -96,6 +96,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l capture -d 'Keep t
 complete -c throng -n "__fish_throng_using_subcommand run" -l list -d 'List the built-in plans, and do nothing else'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs'
 complete -c throng -n "__fish_throng_using_subcommand run" -l delay-inline -d 'Let event loops wait inline for the service time: nobody else is served meanwhile'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-observe -d 'Observe neither the accept queue nor the handshakes: what slow requests waited for is then mostly not explained'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
@@ -195,6 +196,7 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'Fil
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l runs-dir -d 'Folder in which runs are kept, each in a folder of its own' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l capture -d 'Keep the handshakes seen, for Wireshark and the like; of the backlog experiment' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l delay-inline -d 'Let event loops wait inline for the service time: nobody else is served meanwhile'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-observe -d 'Observe neither the accept queue nor the handshakes: what slow requests waited for is then mostly not explained'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -s h -l help -d 'Print help'
