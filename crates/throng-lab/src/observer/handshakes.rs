@@ -30,8 +30,8 @@ use throng_sys::packet::{Interfaces, SegmentTap, TapError};
 use super::capture::TrialCapture;
 use super::periodic::Periodic;
 use super::running::is_local;
-use ledger::Ledger;
 pub(crate) use ledger::{Handshake, HandshakeCounts};
+use ledger::{Ledger, Sighting};
 
 /// The ring holds 32,768 segments: a million and a half a second.
 const PERIOD_NS: u64 = 20_000_000;
@@ -68,6 +68,7 @@ impl HandshakeObserver {
         };
         let reader = Reader {
             tap: network.handshakes(server.port(), interfaces)?,
+            pending: Vec::new(),
             ledger: Ledger::of(server),
             capture,
         };
@@ -78,6 +79,7 @@ impl HandshakeObserver {
     /// Tells what was seen up to now.
     pub(crate) fn stop(self) -> HandshakesSeen {
         let mut reader = self.periodic.stop();
+        reader.settle();
         HandshakesSeen {
             counts: reader.ledger.counts,
             // It fails for no packet socket only.
@@ -106,24 +108,39 @@ impl HandshakesSeen {
     }
 }
 
-/// The thread's own.
+/// Segments that are kept before they are gone through (25 MB).
+const PENDING_MAX: usize = 1 << 18;
+
+/// The thread's own. While the server is under load it copies only; the account is made afterwards, or when there is no room.
 #[derive(Debug)]
 struct Reader {
     tap: SegmentTap,
+    pending: Vec<Sighting>,
     ledger: Ledger,
     capture: Option<TrialCapture>,
 }
 
 impl Reader {
     fn read(&mut self) {
-        let (ledger, capture) = (&mut self.ledger, &self.capture);
+        let (ledger, pending, capture) = (&mut self.ledger, &mut self.pending, &self.capture);
         self.tap.read(|segment| {
-            if ledger.add(segment)
-                && let Some(capture) = capture
-            {
+            if !ledger.concerns(segment) {
+                return;
+            }
+            pending.push(Sighting::from(segment));
+            if let Some(capture) = capture {
                 capture.write(segment);
             }
         });
+        if self.pending.len() >= PENDING_MAX {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        for sighting in self.pending.drain(..) {
+            self.ledger.add(&sighting);
+        }
     }
 }
 
