@@ -1,6 +1,7 @@
 //! Running the binary as a user does: in a folder of its own, with a bound on its time, and looking at what it leaves behind.
 #![expect(dead_code, reason = "each test binary uses its part of this")]
 
+pub(crate) mod backlog;
 pub(crate) mod peer;
 
 use std::fs;

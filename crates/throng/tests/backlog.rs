@@ -1,0 +1,190 @@
+//! The backlog experiment is exact: what was sent again agrees to the unit in three accounts, and every slow request is explained,
+//! under each of the kernel's settings that decide what becomes of a connection that finds the queue full.
+
+mod support;
+
+use support::backlog::{
+    assert_explained, assert_retransmissions_agree, check, connections, counter, errors, run,
+    run_one,
+};
+use support::{Bench, failed_checks};
+use throng_record::{
+    Cause, CheckKind, CheckResult, Finding, Network, Outcome as TrialOutcome, Trial, Verdict,
+};
+
+const MS: u64 = 1_000_000;
+
+/// Of 14 clients 7 find no room at first, and come back in a wave that is longer than the request queue.
+const OVERFLOWING: [&str; 10] = [
+    "iterative",
+    "--backlog",
+    "5",
+    "--clients",
+    "14",
+    "--requests",
+    "2",
+    "--service-time",
+    "10ms",
+    "--timeout",
+];
+
+/// Whatever the settings: the queue overflowed, each request came to its end, and its time is accounted for.
+fn assert_exact(trial: &Trial) {
+    assert_eq!(trial.outcome, TrialOutcome::Completed);
+    assert_eq!(trial.network, Network::Private);
+    assert_eq!(trial.unseen, Vec::<String>::new());
+    let phase = connections(trial);
+    assert_eq!(phase.begun, 28);
+    assert_eq!(phase.begun, phase.answered + errors(trial).total());
+    assert_eq!(
+        trial.exchange.as_ref().map(|all| all.replies),
+        Some(phase.answered)
+    );
+    let queue = trial.accept_queue.as_ref().expect("seen");
+    assert_eq!(queue.listeners[0].backlog, 5);
+    // Full is one more; a look a millisecond may miss that moment.
+    assert!((1..=6).contains(&queue.listeners[0].depth_max));
+    assert!(
+        counter(trial, "TcpExt.ListenOverflows") >= 7,
+        "{:?}",
+        trial.kernel_counters
+    );
+    assert!(phase.attribution.connects_by_syn_retransmission >= 7);
+    assert!(phase.duration_least_ns == Some(280 * MS) && phase.duration_ns > 1_000 * MS);
+    assert_retransmissions_agree(trial);
+    assert_explained(trial, 10 * MS);
+    if errors(trial).total() == 0 {
+        assert_eq!(check(trial, CheckKind::ServerCount), CheckResult::Passed);
+        assert_eq!(trial.verdict, Verdict::Valid, "{:?}", failed_checks(trial));
+    }
+}
+
+#[test]
+fn cookies_and_linear_timeouts_on_epoll() {
+    let flags = [
+        "20s",
+        "--backend",
+        "epoll",
+        "--kernel",
+        "tcp_syncookies=0,1",
+        "--kernel",
+        "tcp_syn_linear_timeouts=0,4",
+    ];
+    let (_, trials) = run(&[&OVERFLOWING[..], &flags].concat());
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        assert_exact(trial);
+        assert_eq!(errors(trial).total(), 0);
+    }
+    let cookies = |trial: &Trial| counter(trial, "TcpExt.SyncookiesSent");
+    let with_cookies = trials.iter().filter(|trial| cookies(trial) > 0).count();
+    assert_eq!(with_cookies, 2, "where they are on, and only there");
+    let drops = |trial: &&Trial| counter(trial, "TcpExt.TCPReqQFullDrop") > 0;
+    assert_eq!(trials.iter().filter(drops).count(), 2, "where they are off");
+}
+
+#[test]
+fn aborts_on_io_uring() {
+    let flags = [
+        "20s",
+        "--backend",
+        "io-uring",
+        "--kernel",
+        "tcp_abort_on_overflow=0,1",
+    ];
+    let (outcome, trials) = run(&[&OVERFLOWING[..], &flags].concat());
+    assert_eq!(trials.len(), 2, "{}", outcome.stderr);
+    for trial in &trials {
+        assert_exact(trial);
+    }
+    assert_eq!(errors(&trials[0]).total(), 0);
+    let seen = trials[1].handshakes.expect("seen");
+    assert!(seen.resets_by_server >= errors(&trials[1]).total());
+}
+
+/// Two SYNs enter the request queue at once while the accept queue has one place: the second final ACK is dropped, and without cookies the
+/// server sends its SYN-ACK again after a second, in which the service of 1.5 s has made no room.
+#[test]
+fn a_dropped_final_ack_without_cookies_makes_the_server_send_its_syn_ack_again() {
+    let (_, trial) = run_one(&[
+        "iterative",
+        "--clients",
+        "8",
+        "--requests",
+        "1",
+        "--backlog",
+        "2",
+        "--service-time",
+        "1500ms",
+        "--timeout",
+        "3500ms",
+        "--connect-timeout",
+        "4s",
+        "--kernel",
+        "tcp_syncookies=0",
+        "--kernel",
+        "tcp_syn_linear_timeouts=4",
+    ]);
+    let seen = trial.handshakes.expect("seen");
+    assert!(seen.syn_ack_retransmissions > 0, "{seen:?}");
+    assert_retransmissions_agree(&trial);
+    assert_explained(&trial, 1_500 * MS);
+    let found = trial.findings.iter().find_map(|finding| match finding {
+        Finding::FinalAckDropped {
+            connections,
+            syn_ack_retransmissions,
+            ..
+        } => Some((*connections, *syn_ack_retransmissions)),
+        _ => None,
+    });
+    let (dropped, sent_again) = found.expect("it is told");
+    assert!(dropped > 0);
+    assert_eq!(sent_again, Some(seen.syn_ack_retransmissions));
+    let of_requests = connections(&trial)
+        .requests
+        .iter()
+        .flat_map(|request| &request.causes);
+    let of_each = of_requests.filter_map(|cause| match cause {
+        Cause::FinalAckDropped {
+            syn_ack_retransmissions,
+            ..
+        } => *syn_ack_retransmissions,
+        _ => None,
+    });
+    assert_eq!(
+        u64::from(of_each.sum::<u32>()),
+        seen.syn_ack_retransmissions
+    );
+}
+
+/// The plan that is all about this runs in its short form, within half as much again as it said before.
+#[test]
+fn the_short_plan_of_kernel_settings_keeps_to_its_estimate_and_tells_all() {
+    let bench = Bench::new();
+    let outcome = bench.throng(&["run", "backlog-kernel", "--quick"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let (_, after) = outcome
+        .stderr
+        .split_once("trials, about ")
+        .expect("told first");
+    let (seconds, _) = after.split_once(" s").expect("in seconds");
+    let estimate: f64 = seconds.parse().expect("a number");
+    assert!(
+        outcome.took.as_secs_f64() < 1.5 * estimate,
+        "{:?} of {estimate} s",
+        outcome.took
+    );
+    for words in [
+        "Findings",
+        "Slowest requests",
+        "docs/findings/accept-queue-overflow.md",
+    ] {
+        assert!(outcome.stdout.contains(words), "{}", outcome.stdout);
+    }
+    let trials = bench.record().trials;
+    assert_eq!(trials.len(), 8, "three settings of two values");
+    for trial in &trials {
+        assert_retransmissions_agree(trial);
+        assert_explained(trial, 40 * MS);
+    }
+}
