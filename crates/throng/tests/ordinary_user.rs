@@ -156,3 +156,41 @@ fn echo_works_in_every_family_and_in_the_host_s_network() {
         assert_eq!(record.trials.len(), 1, "{}", outcome.stderr);
     }
 }
+
+#[test]
+fn the_accept_queue_and_the_handshakes_are_seen() {
+    let user = User::new();
+    let outcome = user.throng(&[
+        "backlog",
+        "iterative",
+        "--clients",
+        "12",
+        "--requests",
+        "1",
+        "--service-time",
+        "10ms",
+        "--repeats",
+        "1",
+    ]);
+    let record = user.measured(&outcome);
+    let trial = &record.trials[0];
+    if trial.network == Network::Host {
+        assert!(!user.can_have_a_network(), "{}", outcome.stderr);
+        assert!(!trial.unseen.is_empty(), "no packet socket, and it is said");
+        return;
+    }
+    let handshakes = trial.handshakes.expect("its own network");
+    let connections = trial.connections.as_ref().expect("each request has one");
+    assert_eq!(handshakes.syns, 12);
+    assert!(connections.syn_retransmissions > 0, "{connections:?}");
+    assert_eq!(
+        handshakes.syn_retransmissions,
+        connections.syn_retransmissions
+    );
+    assert!(
+        trial
+            .accept_queue
+            .as_ref()
+            .is_some_and(|queue| queue.samples > 0)
+    );
+}
