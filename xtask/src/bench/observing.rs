@@ -1,5 +1,5 @@
-//! What observing the accept queue and the handshakes costs of throughput, where connections are all that happens: clients that connect,
-//! ask and close as fast as they can. In the published experiment a request takes 40 ms, and nothing could be seen of it.
+//! What observing the accept queue and the handshakes costs of throughput: with the service time of the published experiment, and where
+//! connections are all that happens, both cores are full, and the observers have no core of their own.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -9,33 +9,39 @@ use super::peers::release;
 use super::ratios::{Measured, compare};
 use super::{Bench, CONNECTIONS, GENERATOR_CPU, SERVER_CPU};
 
-/// Of each client in a second of the bench's runs: about what is served in it.
-const REQUESTS_PER_SECOND: u64 = 200;
+/// A load: the service time, and the requests of each client in a second of the bench's runs, about as many as are served in it.
+const LOADS: [(&str, u64); 2] = [("40ms", 25), ("0s", 200)];
 
 pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
     let runs = std::env::temp_dir().join(format!("throng-bench-{}", std::process::id()));
-    let rate = |flags: &[&str]| requests_per_second(bench, &runs, flags);
-    let measured: [Measured<'_>; 2] = [
-        ("not observed", Box::new(|| rate(&["--no-observe"]))),
-        ("observed", Box::new(|| rate(&[]))),
-    ];
-    let outcome = compare(
-        bench,
-        "connections, each with one request, epoll-edge",
-        "requests/s",
-        &measured,
-    );
+    let outcome = LOADS.iter().try_for_each(|load| {
+        let rate = |flags: &[&str]| requests_per_second(bench, load, &runs, flags);
+        let measured: [Measured<'_>; 2] = [
+            ("not observed", Box::new(|| rate(&["--no-observe"]))),
+            ("observed", Box::new(|| rate(&[]))),
+        ];
+        let title = format!(
+            "connections, each with one request of {}, epoll-edge",
+            load.0
+        );
+        compare(bench, &title, "requests/s", &measured)
+    });
     // It is only a temporary folder.
     let _ = std::fs::remove_dir_all(&runs);
     outcome
 }
 
 /// One run of one trial.
-fn requests_per_second(bench: &Bench, runs: &Path, flags: &[&str]) -> Result<f64, Box<dyn Error>> {
-    let requests = REQUESTS_PER_SECOND * bench.seconds;
+fn requests_per_second(
+    bench: &Bench,
+    (service_time, requests_each_second): &(&str, u64),
+    runs: &Path,
+    flags: &[&str],
+) -> Result<f64, Box<dyn Error>> {
+    let requests = requests_each_second * bench.seconds;
     let directory = runs.join(if flags.is_empty() { "on" } else { "off" });
     let output = Command::new(release("throng"))
-        .args(["backlog", "epoll-edge", "--service-time", "0s"])
+        .args(["backlog", "epoll-edge", "--service-time", service_time])
         .args(["--backlog", "1024", "--repeats", "1"])
         .args(["--clients", &CONNECTIONS.to_string()])
         .args(["--requests", &requests.to_string()])
