@@ -22,6 +22,7 @@ pub use environment::{BuiltInModel, Environment, ModelServes, ModelWorkers};
 pub use error::PlanError;
 pub use file::PlanFileError;
 pub use kernel::{KernelDraft, KernelSetting};
+pub(crate) use resolve::asks_for_service_time;
 pub use resolve::{KernelNameError, Resolved, resolve};
 pub use sweep::{Sweep, Swept};
 

@@ -5,7 +5,9 @@
 use serde::Serialize;
 use throng_record::{ConnectionsPhase, Histogram, RunRecord, TargetKind, Trial};
 
-use crate::backlog::cell::{OneTrial, amplification, by_kind, errors};
+use crate::backlog::cell::{
+    OneTrial, amplification, backlog_in_force, by_kind, errors, is_as_asked,
+};
 use crate::backlog::requests_each;
 use crate::published;
 
@@ -85,7 +87,8 @@ fn fill_asked(figures: &mut Figures, record: &RunRecord, trial: &Trial) {
         return;
     };
     figures.backlog_asked = (target.kind != TargetKind::Running).then_some(setting.backlog);
-    if let Some(published) = published::beside(target, setting) {
+    let is_as_asked = is_as_asked(&[trial], setting.backlog);
+    if let Some(published) = published::beside(target, setting).filter(|_| is_as_asked) {
         let times = published.row.times_ms.iter();
         let times: Vec<String> = times.map(ToString::to_string).collect();
         figures.published_times_ms = times.join("; ");
@@ -146,5 +149,5 @@ fn fill_account(figures: &mut Figures, record: &RunRecord, trial: &Trial) {
     figures.syn_ack_retransmissions = one.syn_ack_retransmissions();
     figures.data_retransmissions = one.data_retransmissions();
     figures.accept_queue_max = one.accept_queue_max();
-    figures.backlog_in_force = one.backlog_in_force();
+    figures.backlog_in_force = backlog_in_force(trial);
 }

@@ -285,6 +285,52 @@ fn a_time_that_the_generator_held_up_is_a_bound() {
 }
 
 #[test]
+fn an_amplification_is_marked_where_requests_failed_and_never_below_one() {
+    let mut record = fixture::backlog();
+    let text = render(&record, Format::Terminal, &Options::default());
+    assert!(text.contains("~1.60×"), "{text}");
+    assert!(text.contains("~: requests failed"), "{text}");
+    for trial in &mut record.trials {
+        if let Some(phase) = &mut trial.connections {
+            phase.duration_ns = phase.duration_least_ns.expect("known") * 9 / 10;
+        }
+    }
+    assert_eq!(cell(&record, 0, 5, 32).amplification, None);
+    for format in [Format::Terminal, Format::Csv] {
+        let text = render(&record, format, &Options::default());
+        for below in ["0.90", "0.9,"] {
+            assert!(!text.contains(below), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_backlog_in_force_that_is_another_is_in_the_heading_and_beside_nothing_published() {
+    let mut record = fixture::backlog();
+    let published = |record: &RunRecord| cell(record, 0, 5, 32).published.is_some();
+    assert!(published(&record));
+    for trial in &mut record.trials {
+        for listener in trial
+            .accept_queue
+            .iter_mut()
+            .flat_map(|all| &mut all.listeners)
+        {
+            listener.backlog = 2;
+        }
+    }
+    assert!(!published(&record));
+    let text = render(&record, Format::Markdown, &Options::default());
+    assert!(
+        text.contains("## iterative · backlog 5 asked, 2 in force\n"),
+        "{text}"
+    );
+    assert!(text.contains("full beyond 2, not beyond 5"), "{text}");
+    assert!(!text.contains("10.3 s"), "{text}");
+    let csv = render(&record, Format::Csv, &Options::default());
+    assert!(!csv.contains("10299"), "{csv}");
+}
+
+#[test]
 fn every_finding_has_a_page_that_the_index_names() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings");
     let read = |name: &str| {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
 use throng_record::{
-    Amount, ConnectionUse, Expect, HttpTarget, Pacing, Protocol, Stop, TargetKind, TargetRecord,
+    Amount, ConnectionUse, Expect, HttpTarget, Pacing, Protocol, Setting, Stop, TargetKind,
+    TargetRecord,
 };
 
 use super::exchange::{self, Exchange};
@@ -241,12 +242,28 @@ fn protocol(
     }
     Ok(match (workload, pages) {
         (Workload::Http, [page, ..]) if pages.len() == targets.len() => http::get(page),
-        (Workload::Http, _) => http::get(&delayed(service_time.unwrap_or_default())),
-        _ => Protocol::Request {
+        _ => usual(workload, service_time),
+    })
+}
+
+/// What built-in servers are asked, and take the service time for.
+fn usual(workload: Workload, service_time: Option<Duration>) -> Protocol {
+    match workload {
+        Workload::Http => http::get(&delayed(service_time.unwrap_or_default())),
+        Workload::Oneshot | Workload::Echo => Protocol::Request {
             send: QUESTION.to_vec(),
             expect: Expect::Text(ANSWER.to_vec()),
         },
-    })
+    }
+}
+
+/// Whether built-in servers are asked what takes the service time, and not a request of the user's own.
+pub(crate) fn asks_for_service_time(setting: &Setting) -> bool {
+    let service_time = setting.service_time_ns.map(Duration::from_nanos);
+    [Workload::Oneshot, Workload::Http]
+        .into_iter()
+        .filter(|workload| workload.name() == setting.workload)
+        .any(|workload| setting.protocol == usual(workload, service_time))
 }
 
 /// The page that takes so long, of any server with the `http` workload.
