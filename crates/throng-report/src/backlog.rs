@@ -71,7 +71,7 @@ pub struct Cell {
     pub reply_latency: Option<Latency>,
     /// Requests begun in all trials of the row.
     pub requests: u64,
-    /// Those that failed, by kind.
+    /// Those that failed, by kind; of a row without figures those of all its trials.
     pub failures: Failures,
     /// Slow and failed ones by cause.
     pub attribution: Attribution,
@@ -140,7 +140,8 @@ impl Failures {
 impl Cell {
     /// Whether anything failed or was slow.
     pub(crate) fn has_slow(&self) -> bool {
-        self.failures.total() > 0 || self.attribution != Attribution::default()
+        let has_failed = self.duration_ns.is_some() && self.failures.total() > 0;
+        has_failed || self.attribution != Attribution::default()
     }
 
     /// `32 × 5`.

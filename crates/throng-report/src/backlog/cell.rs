@@ -60,7 +60,7 @@ pub(super) fn of(record: &RunRecord, target: u32, setting: u32) -> Cell {
         first_byte_latency,
         reply_latency,
         requests: phases(basis).map(|phase| phase.begun).sum(),
-        failures: failures(basis),
+        failures: failures(if basis.is_empty() { &trials.all } else { basis }),
         attribution: phases(basis)
             .map(|phase| phase.attribution)
             .fold(Attribution::default(), added),
@@ -127,6 +127,7 @@ pub(crate) fn by_kind(errors: &ErrorCounts) -> Failures {
             | ErrorKind::PortsExhausted
             | ErrorKind::DescriptorsExhausted
             | ErrorKind::WrongBytes
+            | ErrorKind::HttpStatus
             | ErrorKind::ExcessBytes
             | ErrorKind::Other => &mut failures.other,
         } += count;

@@ -176,6 +176,7 @@ impl Tabular for Column {
                 .published
                 .as_ref()
                 .map_or_else(absent, published_amplification),
+            Self::Failed if row.failures.total() > 0 => failed(row),
             Self::Failed => figure(row, failed(row)),
             Self::ConnectP50 => latency(row.connect_latency, |found| found.latency_ns_p50),
             Self::ConnectMax => latency(row.connect_latency, |found| found.latency_ns_max),

@@ -3,7 +3,7 @@
 //! `connections` before them are the clients.
 
 use serde::Serialize;
-use throng_record::{ConnectionsPhase, Histogram, RunRecord, TargetKind, Trial};
+use throng_record::{ConnectionsPhase, Histogram, Outcome, RunRecord, TargetKind, Trial};
 
 use crate::backlog::cell::{
     OneTrial, amplification, backlog_in_force, by_kind, errors, is_as_asked,
@@ -72,6 +72,9 @@ pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
     fill_asked(&mut figures, record, trial);
     if let Some(phase) = &trial.connections {
         fill_phase(&mut figures, phase);
+        if trial.outcome == Outcome::Completed {
+            fill_whole(&mut figures, phase);
+        }
     }
     fill_account(&mut figures, record, trial);
     figures
@@ -95,10 +98,14 @@ fn fill_asked(figures: &mut Figures, record: &RunRecord, trial: &Trial) {
     }
 }
 
-fn fill_phase(figures: &mut Figures, phase: &ConnectionsPhase) {
+/// What a trial that did not come to its end has not: it would be that of fewer requests.
+fn fill_whole(figures: &mut Figures, phase: &ConnectionsPhase) {
     figures.duration_ns = Some(phase.duration_ns);
     figures.duration_least_ns = phase.duration_least_ns;
     figures.amplification = amplification(Some(phase.duration_ns as f64), phase.duration_least_ns);
+}
+
+fn fill_phase(figures: &mut Figures, phase: &ConnectionsPhase) {
     figures.connects_begun = Some(phase.begun);
     figures.connected = Some(phase.connected);
     figures.answered = Some(phase.answered);
