@@ -23,7 +23,7 @@ pub use error::PlanError;
 pub use file::PlanFileError;
 pub use kernel::{KernelDraft, KernelSetting};
 pub(crate) use resolve::asks_for_service_time;
-pub use resolve::{KernelNameError, Resolved, resolve};
+pub use resolve::{KernelNameError, Resolved, foreign_key, resolve};
 pub use sweep::{Sweep, Swept};
 
 use std::time::Duration;

@@ -30,6 +30,11 @@ const SERVICE_TIME_MAX: Duration = Duration::from_secs(3600);
 /// The published request, of 14 bytes without a line's end, and its reply of 23.
 const QUESTION: &[u8; 14] = b"GET / HTTP/1.1";
 const ANSWER: &[u8; 23] = b"HTTP/1.1 200 OK\r\n\r\nok\r\n";
+const REQUESTS_TWICE: PlanError = PlanError::Conflict {
+    key: "requests",
+    other: "requests-total",
+    why: "each says how many requests a client makes",
+};
 
 /// Refuses what launched servers would be asked for where none is launched.
 pub(super) fn check_asked(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<(), PlanError> {
@@ -65,6 +70,9 @@ pub(super) fn check_total(draft: &PlanDraft) -> Result<(), PlanError> {
     let Some(totals) = &draft.requests_total else {
         return Ok(());
     };
+    if draft.requests.is_some() {
+        return Err(REQUESTS_TWICE);
+    }
     let all = draft.clients.as_ref();
     let all = all.map_or(&[CLIENTS][..], |clients| clients.values());
     for &total in totals.values() {
@@ -282,11 +290,7 @@ fn requests(point: &Point, clients: u32) -> Result<u64, PlanError> {
         example,
     };
     match (point.requests, point.requests_total) {
-        (Some(_), Some(_)) => Err(PlanError::Conflict {
-            key: "requests",
-            other: "requests-total",
-            why: "each says how many requests a client makes",
-        }),
+        (Some(_), Some(_)) => Err(REQUESTS_TWICE),
         (Some(0), None) => Err(zero("requests", "5")),
         (None, Some(0)) => Err(zero("requests-total", "160")),
         (each, None) => not_too_many(each.unwrap_or(REQUESTS)),
