@@ -123,7 +123,7 @@ impl Generator {
                 };
                 Err(GeneratorError::Ended {
                     how,
-                    tail: tail_in_words(&self.child.output().tail()),
+                    tail: tail_in_words(&said(self.child.output().tail())),
                 })
             }
         }
@@ -138,5 +138,22 @@ impl Generator {
     pub(crate) fn end(mut self) {
         self.child.wait(GRACE);
         self.child.kill();
+    }
+}
+
+/// What of a tail was meant for people: events are the protocol's.
+fn said(tail: Vec<String>) -> Vec<String> {
+    let is_event = |line: &String| line.trim_start().starts_with("{\"event\":");
+    tail.into_iter().filter(|line| !is_event(line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_no_last_words() {
+        let tail = ["{\"event\":\"measuring\"}", "out of memory"].map(str::to_owned);
+        assert_eq!(said(tail.to_vec()), ["out of memory"]);
     }
 }

@@ -22,7 +22,8 @@ pub use environment::{BuiltInModel, Environment, ModelServes, ModelWorkers};
 pub use error::PlanError;
 pub use file::PlanFileError;
 pub use kernel::{KernelDraft, KernelSetting};
-pub use resolve::{KernelNameError, Resolved, resolve};
+pub(crate) use resolve::asks_for_service_time;
+pub use resolve::{KernelNameError, Resolved, foreign_key, resolve};
 pub use sweep::{Sweep, Swept};
 
 use std::time::Duration;

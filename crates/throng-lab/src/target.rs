@@ -94,7 +94,7 @@ fn resolve_text(text: &str, models: &[BuiltInModel]) -> Result<TargetRecord, Pla
             model: Some(model.name.clone()),
             uses_every_cpu: model.uses_every_cpu,
             options: options::read(text)?,
-            ..blank(text.to_owned(), TargetKind::BuiltIn)
+            ..blank(in_one_line(text), TargetKind::BuiltIn)
         });
     }
     if text.contains(char::is_whitespace) || text.contains('{') {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The connect was refused: nobody listens, or a full queue was answered by RST.
+    /// The connect was refused by RST: nobody listens, or somebody refuses in the server's name.
     ConnectRefused,
     /// The connect did not complete within the connect timeout.
     ConnectTimedOut,
@@ -29,6 +29,8 @@ pub enum ErrorKind {
     Truncated,
     /// A reply byte differed from the one expected.
     WrongBytes,
+    /// An HTTP response whose status is no success and no redirection.
+    HttpStatus,
     /// Bytes came that no request had asked for.
     ExcessBytes,
     /// No reply within the reply timeout.
@@ -53,6 +55,7 @@ impl ErrorKind {
             Self::ClosedEarly => "closed early",
             Self::Truncated => "reply truncated",
             Self::WrongBytes => "wrong bytes",
+            Self::HttpStatus => "HTTP error status",
             Self::ExcessBytes => "excess bytes",
             Self::ReplyTimedOut => "reply timed out",
             Self::CloseTimedOut => "close timed out",

@@ -28,6 +28,8 @@ pub struct Table<'a> {
     pub target: &'a str,
     /// What tells it from the others: `iterative · backlog 5`.
     pub heading: String,
+    /// The backlog asked of the server; absent where it runs already.
+    pub backlog_asked: Option<u32>,
     /// Values of the swept keys but for clients and requests.
     pub swept: Vec<&'a SweptValue>,
     /// A row for each number of clients and requests, in the plan's order.
@@ -57,7 +59,7 @@ pub struct Cell {
     pub invalid_duration_ns: Option<f64>,
     /// The least that it could have been.
     pub duration_least_ns: Option<u64>,
-    /// The one ÷ the other.
+    /// The one ÷ the other; comparable only where no request failed, and absent below 1, where some did.
     pub amplification: Option<f64>,
     /// What was published of this cell.
     pub published: Option<Published>,
@@ -69,7 +71,7 @@ pub struct Cell {
     pub reply_latency: Option<Latency>,
     /// Requests begun in all trials of the row.
     pub requests: u64,
-    /// Those that failed, by kind.
+    /// Those that failed, by kind; of a row without figures those of all its trials.
     pub failures: Failures,
     /// Slow and failed ones by cause.
     pub attribution: Attribution,
@@ -138,7 +140,8 @@ impl Failures {
 impl Cell {
     /// Whether anything failed or was slow.
     pub(crate) fn has_slow(&self) -> bool {
-        self.failures.total() > 0 || self.attribution != Attribution::default()
+        let has_failed = self.duration_ns.is_some() && self.failures.total() > 0;
+        has_failed || self.attribution != Attribution::default()
     }
 
     /// `32 × 5`.
@@ -165,6 +168,7 @@ pub(crate) fn tables(record: &RunRecord) -> Vec<Table<'_>> {
 
 fn tables_of(record: &RunRecord, target: u32) -> Vec<Table<'_>> {
     let mut tables: Vec<Table<'_>> = Vec::new();
+    let kind = record.plan.targets.get(target as usize).map(|one| one.kind);
     for (index, setting) in (0..).zip(&record.plan.settings) {
         let swept: Vec<&SweptValue> = setting
             .swept
@@ -178,11 +182,15 @@ fn tables_of(record: &RunRecord, target: u32) -> Vec<Table<'_>> {
         } else {
             tables.push(Table {
                 target: target_name(&record.plan, target),
-                heading: heading(record, target, setting, &swept, &row),
+                heading: String::new(),
+                backlog_asked: (kind != Some(TargetKind::Running)).then_some(setting.backlog),
                 swept,
                 rows: vec![row],
             });
         }
+    }
+    for table in &mut tables {
+        table.heading = heading(table);
     }
     tables
 }
@@ -205,26 +213,31 @@ pub(crate) fn requests_each(setting: &Setting) -> Option<u64> {
     }
 }
 
+impl Table<'_> {
+    /// The backlog as found; of rows that differ, the first that is not as asked.
+    pub(crate) fn backlog_in_force(&self) -> Option<u32> {
+        let all = || {
+            self.rows
+                .iter()
+                .filter_map(|row| row.kernel.backlog_in_force)
+        };
+        let differs = |found: &u32| self.backlog_asked.is_some_and(|asked| asked != *found);
+        all().find(differs).or_else(|| all().next())
+    }
+}
+
 /// The target and its backlog come first, whether swept or not; of a server that already runs, the backlog as found.
-fn heading(
-    record: &RunRecord,
-    target: u32,
-    setting: &Setting,
-    swept: &[&SweptValue],
-    row: &Cell,
-) -> String {
-    let kind = record
-        .plan
-        .targets
-        .get(target as usize)
-        .map(|target| target.kind);
-    let backlog = match (kind, row.kernel.backlog_in_force) {
-        (Some(TargetKind::Running), Some(found)) => Some(format!("backlog {found} as found")),
-        (Some(TargetKind::Running), None) => None,
-        _ => Some(format!("backlog {}", setting.backlog)),
+fn heading(table: &Table<'_>) -> String {
+    let backlog = match (table.backlog_asked, table.backlog_in_force()) {
+        (None, None) => None,
+        (None, Some(found)) => Some(format!("backlog {found} as found")),
+        (Some(asked), Some(found)) if asked != found => {
+            Some(format!("backlog {asked} asked, {found} in force"))
+        }
+        (Some(asked), _) => Some(format!("backlog {asked}")),
     };
-    let others = swept.iter().filter(|swept| swept.key != "backlog");
-    std::iter::once(target_name(&record.plan, target).to_owned())
+    let others = table.swept.iter().filter(|swept| swept.key != "backlog");
+    std::iter::once(table.target.to_owned())
         .chain(backlog)
         .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
         .collect::<Vec<_>>()

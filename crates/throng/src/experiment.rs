@@ -177,6 +177,10 @@ fn conclude(finished: &Finished, run: &RunFlags) -> Result<Exit, Failure> {
     ));
     written?;
     match captured {
+        Some(Ok(0)) => note(format_args!(
+            "no segment of handshakes was captured: {}",
+            verdict::why_no_handshakes(record)
+        )),
         Some(Ok(segments)) => note(format_args!(
             "{segments} segments of handshakes were captured"
         )),
@@ -199,7 +203,8 @@ fn run_failure(error: RunError) -> Failure {
     .with_hint_parted()
 }
 
-fn plan_failure(error: PlanError) -> Failure {
+/// What is wrong with a plan, as a user reads it.
+pub(crate) fn plan_failure(error: PlanError) -> Failure {
     match error {
         PlanError::UnknownModel {
             model,
@@ -227,6 +232,9 @@ fn address_failure(target: &str, error: ParseError) -> Failure {
         ParseError::Unresolved { source, .. } => failure
             .cause(source)
             .hint("check the name of the host, or give its numeric address"),
+        ParseError::Malformed(_) if target.starts_with("http://") => {
+            failure.hint("write http://HOST:PORT/PATH, with a port from 1 to 65535")
+        }
         ParseError::Malformed(_) | ParseError::NoPath => {
             failure.hint("write tcp://HOST:PORT, tcp://[IPV6]:PORT or unix:PATH")
         }

@@ -8,7 +8,9 @@ mod common;
 mod echo;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use throng_lab::plan::{Sweep, value};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use throng_lab::plan::{PlanError, Sweep, foreign_key, value};
+use throng_record::plan::Experiment;
 
 pub(crate) use backlog::BacklogFlags;
 pub(crate) use common::CommonFlags;
@@ -25,6 +27,23 @@ where
 /// The values of a sweep.
 fn list<T: PartialEq>(values: Option<Vec<T>>) -> Option<Sweep<T>> {
     values.and_then(Sweep::of)
+}
+
+/// Where a command was refused for a flag that only the other experiment has: what to write instead.
+pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) -> Option<PlanError> {
+    let experiment = match command? {
+        "echo" => Experiment::Echo,
+        "backlog" => Experiment::Backlog,
+        _ => return None,
+    };
+    let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else {
+        return None;
+    };
+    let key = flag.strip_prefix("--")?.split('=').next()?;
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    foreign_key(key.strip_prefix("no-").unwrap_or(key), experiment)
 }
 
 #[cfg(test)]

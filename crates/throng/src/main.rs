@@ -21,7 +21,19 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            match flags::of_other_experiment(&error, std::env::args().nth(1).as_deref()) {
+                Some(refused) => {
+                    let failure = experiment::plan_failure(refused);
+                    failure.print();
+                    return failure.exit.into();
+                }
+                None => error.exit(),
+            }
+        }
+    };
     match cli.command.run() {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use throng_record::{CheckKind, CheckResult, Outcome, Plan, RunRecord, Trial, Verdict};
+use throng_record::plan::Experiment;
+use throng_record::{Check, CheckKind, CheckResult, Outcome, Plan, RunRecord, Trial, Verdict};
 use throng_report::format::plural;
 use throng_report::setting::heading;
 
@@ -23,6 +24,16 @@ pub(crate) fn complaints(record: &RunRecord) -> Vec<Failure> {
         failures.extend(unranked(record));
     }
     failures
+}
+
+/// Why no handshake was seen, by the first trial that says so.
+pub(crate) fn why_no_handshakes(record: &RunRecord) -> &str {
+    let mut unseen = record.trials.iter().flat_map(|trial| &trial.unseen);
+    let said = unseen.find_map(|why| why.strip_prefix("handshakes: "));
+    if record.plan.settings.iter().all(|setting| !setting.observe) {
+        return "--no-observe leaves them out";
+    }
+    said.unwrap_or("no connection was begun")
 }
 
 /// Wrongs by target and kind: how many trials, and the first one's words.
@@ -113,14 +124,29 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
             name(&record.plan, target),
             heading(&record.plan.settings[setting as usize])
         );
-        let failure = Failure::failed(what)
-            .hint("measure longer (--duration) or more often (--repeats), on a quieter machine; see throng doctor");
+        let failure = Failure::failed(what).hint(hint(record.plan.experiment, first));
         failures.push(match first {
             Some(check) => failure.cause(&check.detail),
             None => failure,
         });
     }
     failures
+}
+
+/// What to do about a cell without a trial to rank.
+fn hint(experiment: Experiment, first: Option<&Check>) -> &'static str {
+    let nobody_answered = first.is_some_and(|check| check.kind == CheckKind::UnservedConnections);
+    match experiment {
+        Experiment::Echo => {
+            "measure longer (--duration) or more often (--repeats), on a quieter machine; see throng doctor"
+        }
+        Experiment::Backlog if nobody_answered => {
+            "see the findings in the report, and try one request alone: --clients 1 --requests 1"
+        }
+        Experiment::Backlog => {
+            "measure more often (--repeats), on a quieter machine; see throng doctor"
+        }
+    }
 }
 
 /// Every target at every setting, by index.

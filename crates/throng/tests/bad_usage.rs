@@ -122,7 +122,21 @@ fn the_backlog_experiment() {
             "--requests-total",
             "160"
         ],
+        &[
+            "backlog",
+            "iterative",
+            "--requests",
+            "2",
+            "--requests-total",
+            "8"
+        ],
+        &["backlog", "iterative", "--service-time", "-5ms"],
+        &["backlog", "poll --workers 1", "poll  --workers 1"],
+        &["backlog", "http://127.0.0.1:99999/"],
         &["backlog", "iterative", "--connections", "5"],
+        &["backlog", "iterative", "--duration=5s"],
+        &["backlog", "iterative", "--no-spin"],
+        &["backlog", "iterative", "--nonsense"],
         &["backlog", "iterative", "--size", "9"],
         &["backlog", "iterative", "--family", "unix"],
         &["backlog", "unix:/run/a.sock"],

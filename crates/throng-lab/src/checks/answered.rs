@@ -8,7 +8,7 @@ use throng_record::{Check, CheckKind, CheckResult, ConnectionsPhase, ErrorCounts
 use super::{errors, made};
 
 /// At least one request was answered.
-pub(super) fn somebody_was(connections: &ConnectionsPhase) -> Check {
+pub(super) fn somebody_was(connections: &ConnectionsPhase, errors: &ErrorCounts) -> Check {
     let ConnectionsPhase {
         begun, answered, ..
     } = *connections;
@@ -17,8 +17,15 @@ pub(super) fn somebody_was(connections: &ConnectionsPhase) -> Check {
     if answered > 0 {
         return made(kind, CheckResult::Passed, answered as f64, 1.0, detail);
     }
+    let kinds: Vec<String> = errors
+        .counts
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(kind, count)| format!("{count} {}", kind.words()))
+        .collect();
     let detail = format!(
-        "{detail}: is it the protocol that the server speaks? See --workload, --send and --expect; a server that is slower than --timeout answers nobody either"
+        "{detail} ({}): the server speaks another protocol, closes for a reason of its own, or is slower than --timeout; see --workload, --send and --expect",
+        kinds.join(", ")
     );
     made(kind, CheckResult::Failed, 0.0, 1.0, detail)
 }
@@ -75,8 +82,15 @@ mod tests {
             answered,
             ..ConnectionsPhase::default()
         };
-        assert_eq!(somebody_was(&phase(1)).result, CheckResult::Passed);
-        assert_eq!(somebody_was(&phase(0)).result, CheckResult::Failed);
+        let mut errors = ErrorCounts::default();
+        for kind in [ErrorKind::Reset, ErrorKind::Reset, ErrorKind::ReplyTimedOut] {
+            errors.count(kind, String::new);
+        }
+        assert_eq!(somebody_was(&phase(1), &errors).result, CheckResult::Passed);
+        let check = somebody_was(&phase(0), &errors);
+        assert_eq!(check.result, CheckResult::Failed);
+        let told = "0 of 160 requests were answered (2 reset, 1 reply timed out)";
+        assert!(check.detail.starts_with(told), "{}", check.detail);
     }
 
     #[test]

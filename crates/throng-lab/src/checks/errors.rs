@@ -58,7 +58,7 @@ pub(crate) fn in_words(errors: &ErrorCounts) -> String {
 fn cause_and_remedy(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::ConnectRefused => {
-            "nobody listens at the address any more, or a full accept queue was answered by a reset; see whether the server still runs, and raise its backlog"
+            "nobody listens at the address, or a firewall or load balancer refuses in the server's name; a full accept queue is no reason, Linux lets connects wait there; see whether the server runs, and on this address"
         }
         ErrorKind::ConnectTimedOut => {
             "the accept queue was full for longer than the connect timeout, or packets are filtered; raise the server's backlog and net.core.somaxconn"
@@ -83,6 +83,9 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
         }
         ErrorKind::WrongBytes => {
             "what came back is not what was sent or expected: the server corrupts or reorders, or does not speak this protocol; check the target, or --send and --expect"
+        }
+        ErrorKind::HttpStatus => {
+            "the server speaks HTTP and does not give this page; check the address and its path, and the server's own log"
         }
         ErrorKind::ExcessBytes => {
             "the server sent more than it was asked for: it greets, duplicates or broadcasts, or its reply ends elsewhere than --expect says; check the target, or --send and --expect"
@@ -146,6 +149,22 @@ mod tests {
             check.detail
         );
         assert!(check.detail.contains("2 × reset"), "{}", check.detail);
+    }
+
+    #[test]
+    fn a_refused_connect_is_not_blamed_on_the_queue_nor_a_status_on_the_bytes() {
+        let mut errors = ErrorCounts::default();
+        errors.count(ErrorKind::ConnectRefused, String::new);
+        let words = in_words(&errors);
+        assert!(words.contains("accept queue is no reason"), "{words}");
+        assert!(!words.contains("backlog"), "{words}");
+        let mut errors = ErrorCounts::default();
+        errors.count(ErrorKind::HttpStatus, || {
+            "HTTP/1.1 404 Not Found".to_owned()
+        });
+        let words = in_words(&errors);
+        assert!(words.contains("404 Not Found"), "{words}");
+        assert!(!words.contains("corrupts"), "{words}");
     }
 
     #[test]

@@ -7,9 +7,9 @@ use throng_sys::address;
 #[expect(missing_docs, reason = "each variant's message is its documentation")]
 pub enum PlanError {
     #[error(
-        "there is no target: nothing to measure; name a model, tcp://HOST:PORT, unix:PATH or --command '… {{port}} …'"
+        "there is no target: nothing to measure; name a model, tcp://HOST:PORT, {others} or --command '… {{port}} …'"
     )]
-    NoTarget,
+    NoTarget { others: &'static str },
     #[error(
         "two targets are called `{0}`, and the report could not tell them apart; leave one out, or give a command a name of its own: {{ command = \"…\", name = \"…\" }}"
     )]

@@ -20,6 +20,8 @@ use throng_record::{Plan, TargetRecord};
 use self::experiment::Defaults;
 use super::draft::Point;
 use super::kernel::KernelSweep;
+pub(crate) use backlog::asks_for_service_time;
+pub use experiment::foreign_key;
 pub use kernel::KernelNameError;
 
 use super::{Environment, ModelServes, PlanDraft, PlanError};

@@ -87,6 +87,11 @@ pub fn word<'text, T: Deserialize<'text>>(text: &'text str) -> Result<T, String>
 /// # Errors
 /// Says how a length of time is written.
 pub fn duration(text: &str) -> Result<Duration, String> {
+    if text.trim().starts_with('-') {
+        return Err(format!(
+            "{text} is below 0, and this is a length of time; write for example 2s, 300ms or 1m 30s"
+        ));
+    }
     humantime::parse_duration(text).map_err(|error| {
         format!("`{text}` is no length of time ({error}); write for example 2s, 300ms or 1m 30s")
     })

@@ -47,7 +47,7 @@ pub(super) fn attribute_requests(
     let is_inline = setting.delay_inline || target.options.delay_inline;
     let loops = trial.workers.filter(|_| is_inline);
     let serves_at_once = trial.job.exchange.serves_at_once;
-    connections.duration_least_ns = duration_least_ns(setting, serves_at_once, loops);
+    connections.duration_least_ns = duration_least_ns((target, setting), serves_at_once, loops);
     Some(account)
 }
 

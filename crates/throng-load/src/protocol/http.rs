@@ -11,7 +11,12 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// More header lines than servers send.
 const HEADERS_MAX: usize = 128;
 
-type Complaint = String;
+/// [`Verdict::Wrong`] or [`Verdict::Status`].
+type Complaint = Verdict;
+
+fn wrong(complaint: impl Into<String>) -> Complaint {
+    Verdict::Wrong(complaint.into().into())
+}
 
 /// A reader of responses, one after another of [`HttpResponse::restart`].
 #[derive(Clone, Debug)]
@@ -60,7 +65,7 @@ impl HttpResponse {
             }
             match self.advance(&bytes[used..]) {
                 Ok(more) => used += more,
-                Err(complaint) => return Verdict::Wrong(complaint.into()),
+                Err(complaint) => return complaint,
             }
         }
         Verdict::Complete(used)
@@ -109,11 +114,11 @@ impl HttpResponse {
                 return Ok(bytes.len());
             }
             Ok(httparse::Status::Partial) => {
-                return Err(format!(
+                return Err(wrong(format!(
                     "a response's head is longer than {HEAD_BYTES_MAX} bytes"
-                ));
+                )));
             }
-            Err(error) => return Err(format!("no HTTP response: {error}")),
+            Err(error) => return Err(wrong(format!("no HTTP response: {error}"))),
         };
         self.part = self.after_head(&response)?;
         self.partial.clear();
@@ -129,7 +134,8 @@ impl HttpResponse {
         if self.verify && !(200..400).contains(&status) {
             let reason = response.reason.unwrap_or("");
             let minor = response.version.unwrap_or(1);
-            return Err(format!("the response was HTTP/1.{minor} {status} {reason}"));
+            let line = format!("the response was HTTP/1.{minor} {status} {reason}");
+            return Err(Verdict::Status(line));
         }
         if matches!(status, 204 | 304) {
             return Ok(Part::Done);
@@ -143,9 +149,9 @@ impl HttpResponse {
         let used = end.map_or(bytes.len(), |end| end + 1);
         self.partial.extend_from_slice(&bytes[..used]);
         if self.partial.len() > HEAD_BYTES_MAX {
-            return Err(format!(
+            return Err(wrong(format!(
                 "a chunk's line is longer than {HEAD_BYTES_MAX} bytes"
-            ));
+            )));
         }
         if end.is_some() {
             self.part = self.after_line()?;
@@ -161,13 +167,13 @@ impl HttpResponse {
             Part::ChunkSize => match httparse::parse_chunk_size(&self.partial) {
                 Ok(httparse::Status::Complete((_, 0))) => Ok(Part::Trailer),
                 Ok(httparse::Status::Complete((_, size))) => Ok(Part::ChunkData(size)),
-                _ => Err(format!(
+                _ => Err(wrong(format!(
                     "no size of a chunk: {}",
                     self.partial.escape_ascii()
-                )),
+                ))),
             },
             Part::ChunkEnd if is_empty => Ok(Part::ChunkSize),
-            Part::ChunkEnd => Err("a chunk is longer than it said".to_owned()),
+            Part::ChunkEnd => Err(wrong("a chunk is longer than it said")),
             _ if is_empty => Ok(Part::Done),
             _ => Ok(Part::Trailer),
         }
@@ -210,14 +216,14 @@ fn body(headers: &[httparse::Header<'_>]) -> Result<Part, Complaint> {
         .and_then(|text| text.parse::<u64>().ok());
     match number {
         Some(_) if lengths.any(|other| other != length) => {
-            Err("a response has two different lengths".to_owned())
+            Err(wrong("a response has two different lengths"))
         }
         Some(0) => Ok(Part::Done),
         Some(number) => Ok(Part::Length(number)),
-        None => Err(format!(
+        None => Err(wrong(format!(
             "no length of a response: {}",
             length.escape_ascii()
-        )),
+        ))),
     }
 }
 
@@ -228,7 +234,7 @@ mod tests {
     use super::*;
 
     /// Where the response ends, fed in pieces; at the end of input where that completes it.
-    fn end_of(bytes: &[u8], piece: usize) -> Result<Option<usize>, Complaint> {
+    fn end_of(bytes: &[u8], piece: usize) -> Result<Option<usize>, String> {
         let mut response = HttpResponse::new(true);
         let mut position = 0;
         for chunk in bytes.chunks(piece) {
@@ -236,6 +242,7 @@ mod tests {
                 Verdict::Unfinished => position += chunk.len(),
                 Verdict::Complete(used) => return Ok(Some(position + used)),
                 Verdict::Wrong(complaint) => return Err(complaint.into_owned()),
+                Verdict::Status(line) => return Err(line),
             }
         }
         Ok(response.is_complete_at_end().then_some(position))

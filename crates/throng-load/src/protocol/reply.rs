@@ -18,6 +18,8 @@ pub(crate) enum Verdict {
     Complete(usize),
     /// It is not what was expected; in words.
     Wrong(Cow<'static, str>),
+    /// It is an HTTP response, of a status that is neither success nor redirection; in words.
+    Status(String),
 }
 
 /// A reader of one reply, and again of the next connection's.

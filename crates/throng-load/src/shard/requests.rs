@@ -269,6 +269,7 @@ impl<'a, B: Backend> Requests<'a, B> {
             Verdict::Wrong(complaint) => {
                 self.fail(slot, now_ns, ErrorKind::WrongBytes, complaint);
             }
+            Verdict::Status(line) => self.fail(slot, now_ns, ErrorKind::HttpStatus, line),
         }
     }
 

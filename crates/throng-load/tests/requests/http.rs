@@ -37,9 +37,9 @@ fn a_refusal_is_wrong_and_quoted() {
     let refusal: &[&[u8]] = &[b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"];
     at(&serve(answer(refusal)), http, |record, connections| {
         let errors = &record.exchange.errors;
-        assert_eq!(errors.of(ErrorKind::WrongBytes), 91, "{errors:?}");
+        assert_eq!(errors.of(ErrorKind::HttpStatus), 91, "{errors:?}");
         assert_eq!(connections.answered, 0);
-        let example = &errors.first_examples[&ErrorKind::WrongBytes];
+        let example = &errors.first_examples[&ErrorKind::HttpStatus];
         assert!(
             example.contains("HTTP/1.1 503 Service Unavailable"),
             "{example}"

@@ -53,19 +53,24 @@ pub(super) fn of(record: &RunRecord, target: u32, setting: u32) -> Cell {
         },
         duration_least_ns,
         amplification: amplification(duration_ns.map(|found| found.median), duration_least_ns),
-        published: record_of_target.and_then(|target| published::beside(target, asked)),
+        published: record_of_target
+            .filter(|_| is_as_asked(&trials.all, asked.backlog))
+            .and_then(|target| published::beside(target, asked)),
         connect_latency,
         first_byte_latency,
         reply_latency,
         requests: phases(basis).map(|phase| phase.begun).sum(),
-        failures: failures(basis),
+        failures: failures(if basis.is_empty() { &trials.all } else { basis }),
         attribution: phases(basis)
             .map(|phase| phase.attribution)
             .fold(Attribution::default(), added),
-        kernel: account(
-            basis,
-            record_of_target.is_some_and(|target| target.kind == TargetKind::Running),
-        ),
+        kernel: KernelAccount {
+            backlog_in_force: trials.all.iter().find_map(|trial| backlog_in_force(trial)),
+            ..account(
+                basis,
+                record_of_target.is_some_and(|target| target.kind == TargetKind::Running),
+            )
+        },
         unreadable,
     }
 }
@@ -81,10 +86,11 @@ fn durations<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
         .collect()
 }
 
-/// How many times the least possible time.
+/// How many times the least possible time. Less than once is none: such a trial is over only because requests failed before they were
+/// served.
 pub(crate) fn amplification(duration_ns: Option<f64>, least_ns: Option<u64>) -> Option<f64> {
     let least_ns = least_ns.filter(|&least| least > 0)?;
-    Some(duration_ns? / least_ns as f64)
+    Some(duration_ns? / least_ns as f64).filter(|&times| times >= 1.0)
 }
 
 fn failures(trials: &[&Trial]) -> Failures {
@@ -121,6 +127,7 @@ pub(crate) fn by_kind(errors: &ErrorCounts) -> Failures {
             | ErrorKind::PortsExhausted
             | ErrorKind::DescriptorsExhausted
             | ErrorKind::WrongBytes
+            | ErrorKind::HttpStatus
             | ErrorKind::ExcessBytes
             | ErrorKind::Other => &mut failures.other,
         } += count;
@@ -160,8 +167,20 @@ fn account(trials: &[&Trial], is_running: bool) -> KernelAccount {
         syn_ack_retransmissions: median(&|one| one.syn_ack_retransmissions()),
         data_retransmissions: median(&|one| one.data_retransmissions()),
         accept_queue_max: median(&|one| one.accept_queue_max()),
-        backlog_in_force: all.iter().find_map(OneTrial::backlog_in_force),
+        backlog_in_force: None,
     }
+}
+
+/// The backlog in force, as found: of which worth the trial is does not matter for it.
+pub(crate) fn backlog_in_force(trial: &Trial) -> Option<u32> {
+    let listeners = &trial.accept_queue.as_ref()?.listeners;
+    listeners.first().map(|listener| listener.backlog)
+}
+
+/// Whether no trial is known to have had another backlog than was asked for.
+pub(crate) fn is_as_asked(trials: &[&Trial], asked: u32) -> bool {
+    let mut found = trials.iter().filter_map(|trial| backlog_in_force(trial));
+    found.all(|found| found == asked)
 }
 
 /// The kernel's account of one trial.
@@ -211,10 +230,5 @@ impl OneTrial<'_> {
             .map(|listener| listener.depth_max)
             .max();
         together.max(longest).map(u64::from)
-    }
-
-    pub(crate) fn backlog_in_force(&self) -> Option<u32> {
-        let listeners = &self.trial.accept_queue.as_ref()?.listeners;
-        listeners.first().map(|listener| listener.backlog)
     }
 }

@@ -168,14 +168,15 @@ impl Tabular for Column {
             Self::Least => row
                 .duration_least_ns
                 .map_or_else(absent, |least| format::time_ns(least as f64)),
-            Self::Amplification => row
-                .amplification
-                .map_or_else(absent, |by| format!("{}{}×", bound(row), format::ratio(by))),
+            Self::Amplification => row.amplification.map_or_else(absent, |by| {
+                format!("{}{}×", compared(row), format::ratio(by))
+            }),
             Self::Published => row.published.as_ref().map_or_else(absent, published),
             Self::PublishedAmplification => row
                 .published
                 .as_ref()
                 .map_or_else(absent, published_amplification),
+            Self::Failed if row.failures.total() > 0 => failed(row),
             Self::Failed => figure(row, failed(row)),
             Self::ConnectP50 => latency(row.connect_latency, |found| found.latency_ns_p50),
             Self::ConnectMax => latency(row.connect_latency, |found| found.latency_ns_max),
@@ -227,6 +228,14 @@ fn bound(row: &Cell) -> &'static str {
     match row.standing {
         Standing::Qualified => "≤ ",
         _ => "",
+    }
+}
+
+/// With failed requests in it, the total is not of the work that the least possible is of.
+fn compared(row: &Cell) -> &'static str {
+    match row.failures.total() {
+        0 => bound(row),
+        _ => "~",
     }
 }
 

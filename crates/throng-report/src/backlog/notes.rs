@@ -12,6 +12,7 @@ use crate::summary::{Standing, Summary};
 pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     for table in &summary.tables {
+        notes.extend(other_backlog(table));
         for row in &table.rows {
             let at = format!("{}, {}", table.heading, row.clients_by_requests());
             let unreadable = row.unreadable.iter();
@@ -35,6 +36,16 @@ pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
     notes
 }
 
+/// A queue of another length than was asked for is another experiment, which the heading alone says too quietly.
+fn other_backlog(table: &Table<'_>) -> Option<String> {
+    let asked = table.backlog_asked?;
+    let found = table.backlog_in_force().filter(|&found| found != asked)?;
+    Some(format!(
+        "{}: the accept queue is full beyond {found}, not beyond {asked}: net.core.somaxconn bounds it, or the server asks for its own. Nothing published stands beside it.",
+        table.heading
+    ))
+}
+
 /// How to read the columns.
 pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
     let rows = || rows(summary);
@@ -53,6 +64,9 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
     }
     if rows().any(Cell::has_slow) {
         lines.push("slow: connects over 500 ms, and first bytes more than 200 ms after the service time, of all repeats together; each counts under the cause that took most of its time.".to_owned());
+    }
+    if rows().any(|row| row.duration_least_ns.is_some() && row.failures.total() > 0) {
+        lines.push("~: requests failed, which the server need not have served: not comparable; – instead of less than 1×.".to_owned());
     }
     if !summary.slowest.is_empty() {
         lines.push(

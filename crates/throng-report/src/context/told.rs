@@ -37,6 +37,10 @@ impl Told<'_> {
 
     pub(super) fn protocol(&self) -> String {
         let what = match &self.setting.protocol {
+            _ if self.requests_differ() => {
+                let workload = self.or_swept("workload", || self.setting.workload.clone());
+                format!("requests of the workload {workload}")
+            }
             Protocol::Echo { size_bytes } => {
                 let bytes = self.number("size", (*size_bytes).into(), "byte");
                 format!("echo of {bytes}")
@@ -58,6 +62,15 @@ impl Told<'_> {
             (None, true) => what,
             (None, false) => format!("{what}, not verified"),
         }
+    }
+
+    /// Whether the first request is not all settings', and no key of its own tells them apart: it follows from the workload or the
+    /// service time.
+    fn requests_differ(&self) -> bool {
+        let of_its_own = ["size", "send", "expect"];
+        let mut settings = self.plan.settings.iter();
+        of_its_own.iter().all(|key| self.swept(key).is_none())
+            && settings.any(|one| one.protocol != self.setting.protocol)
     }
 
     pub(super) fn connections(&self) -> String {

@@ -3,9 +3,11 @@
 //! `connections` before them are the clients.
 
 use serde::Serialize;
-use throng_record::{ConnectionsPhase, Histogram, RunRecord, TargetKind, Trial};
+use throng_record::{ConnectionsPhase, Histogram, Outcome, RunRecord, TargetKind, Trial};
 
-use crate::backlog::cell::{OneTrial, amplification, by_kind, errors};
+use crate::backlog::cell::{
+    OneTrial, amplification, backlog_in_force, by_kind, errors, is_as_asked,
+};
 use crate::backlog::requests_each;
 use crate::published;
 
@@ -70,6 +72,9 @@ pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
     fill_asked(&mut figures, record, trial);
     if let Some(phase) = &trial.connections {
         fill_phase(&mut figures, phase);
+        if trial.outcome == Outcome::Completed {
+            fill_whole(&mut figures, phase);
+        }
     }
     fill_account(&mut figures, record, trial);
     figures
@@ -85,17 +90,22 @@ fn fill_asked(figures: &mut Figures, record: &RunRecord, trial: &Trial) {
         return;
     };
     figures.backlog_asked = (target.kind != TargetKind::Running).then_some(setting.backlog);
-    if let Some(published) = published::beside(target, setting) {
+    let is_as_asked = is_as_asked(&[trial], setting.backlog);
+    if let Some(published) = published::beside(target, setting).filter(|_| is_as_asked) {
         let times = published.row.times_ms.iter();
         let times: Vec<String> = times.map(ToString::to_string).collect();
         figures.published_times_ms = times.join("; ");
     }
 }
 
-fn fill_phase(figures: &mut Figures, phase: &ConnectionsPhase) {
+/// What a trial that did not come to its end has not: it would be that of fewer requests.
+fn fill_whole(figures: &mut Figures, phase: &ConnectionsPhase) {
     figures.duration_ns = Some(phase.duration_ns);
     figures.duration_least_ns = phase.duration_least_ns;
     figures.amplification = amplification(Some(phase.duration_ns as f64), phase.duration_least_ns);
+}
+
+fn fill_phase(figures: &mut Figures, phase: &ConnectionsPhase) {
     figures.connects_begun = Some(phase.begun);
     figures.connected = Some(phase.connected);
     figures.answered = Some(phase.answered);
@@ -146,5 +156,5 @@ fn fill_account(figures: &mut Figures, record: &RunRecord, trial: &Trial) {
     figures.syn_ack_retransmissions = one.syn_ack_retransmissions();
     figures.data_retransmissions = one.data_retransmissions();
     figures.accept_queue_max = one.accept_queue_max();
-    figures.backlog_in_force = one.backlog_in_force();
+    figures.backlog_in_force = backlog_in_force(trial);
 }

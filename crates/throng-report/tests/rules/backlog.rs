@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use throng_record::{Finding, RunRecord, Verdict};
+use throng_record::{Expect, Finding, Outcome, Protocol, RunRecord, SweptValue, Verdict};
 use throng_report::backlog::{Cell, Failures, KernelAccount};
 use throng_report::summary::Standing;
 use throng_report::{Format, Options, Summary, render};
@@ -282,6 +282,104 @@ fn a_time_that_the_generator_held_up_is_a_bound() {
     let text = render(&record, Format::Terminal, &Options::default());
     assert!(text.contains("≤ 355 ms (205 ms – 505 ms)"), "{text}");
     assert!(text.contains("≤: at most this long"), "{text}");
+}
+
+#[test]
+fn an_amplification_is_marked_where_requests_failed_and_never_below_one() {
+    let mut record = fixture::backlog();
+    let text = render(&record, Format::Terminal, &Options::default());
+    assert!(text.contains("~1.60×"), "{text}");
+    assert!(text.contains("~: requests failed"), "{text}");
+    for trial in &mut record.trials {
+        if let Some(phase) = &mut trial.connections {
+            phase.duration_ns = phase.duration_least_ns.expect("known") * 9 / 10;
+        }
+    }
+    assert_eq!(cell(&record, 0, 5, 32).amplification, None);
+    for format in [Format::Terminal, Format::Csv] {
+        let text = render(&record, format, &Options::default());
+        for below in ["0.90", "0.9,"] {
+            assert!(!text.contains(below), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_backlog_in_force_that_is_another_is_in_the_heading_and_beside_nothing_published() {
+    let mut record = fixture::backlog();
+    let published = |record: &RunRecord| cell(record, 0, 5, 32).published.is_some();
+    assert!(published(&record));
+    for trial in &mut record.trials {
+        for listener in trial
+            .accept_queue
+            .iter_mut()
+            .flat_map(|all| &mut all.listeners)
+        {
+            listener.backlog = 2;
+        }
+    }
+    assert!(!published(&record));
+    let text = render(&record, Format::Markdown, &Options::default());
+    assert!(
+        text.contains("## iterative · backlog 5 asked, 2 in force\n"),
+        "{text}"
+    );
+    assert!(text.contains("full beyond 2, not beyond 5"), "{text}");
+    assert!(!text.contains("10.3 s"), "{text}");
+    let csv = render(&record, Format::Csv, &Options::default());
+    assert!(!csv.contains("10299"), "{csv}");
+}
+
+#[test]
+fn where_all_requests_failed_their_kinds_are_told() {
+    let mut record = fixture::backlog_elsewhere();
+    record.trials[0].verdict = Verdict::Invalid;
+    let text = render(&record, Format::Markdown, &Options::default());
+    assert!(text.contains("4 refused, 1 reset, 2 timed out"), "{text}");
+}
+
+#[test]
+fn an_interrupted_trial_has_no_times_in_csv() {
+    let mut record = fixture::backlog_elsewhere();
+    let duration = |record: &RunRecord| {
+        let csv = render(record, Format::Csv, &Options::default());
+        let cells = |line: usize| csv.lines().nth(line).expect("there").split(',').collect();
+        let (names, values): (Vec<&str>, Vec<&str>) = (cells(0), cells(1));
+        let column = names.iter().position(|name| *name == "duration_ns");
+        values[column.expect("a column")].to_owned()
+    };
+    assert_ne!(duration(&record), "");
+    record.trials[0].outcome = Outcome::Interrupted;
+    assert_eq!(duration(&record), "");
+}
+
+#[test]
+fn the_head_tells_no_workload_for_another() {
+    let mut record = fixture::backlog();
+    for (setting, workload) in record
+        .plan
+        .settings
+        .iter_mut()
+        .zip(["oneshot", "http"].iter().cycle())
+    {
+        setting.swept.push(SweptValue {
+            key: "workload".to_owned(),
+            value: (*workload).to_owned(),
+        });
+        if *workload == "http" {
+            setting.protocol = Protocol::Request {
+                send: b"GET /".to_vec(),
+                expect: Expect::HttpResponse,
+            };
+        }
+    }
+    record.plan.swept.push("workload".to_owned());
+    let text = render(&record, Format::Markdown, &Options::default());
+    assert!(
+        text.contains("requests of the workload oneshot and http"),
+        "{text}"
+    );
+    assert!(!text.contains("answered by"), "{text}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) struct BacklogFlags {
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u64>, help_heading = "Load")]
     requests_total: Option<Vec<u64>>,
     /// How long built-in servers are to take for a request, and others are said to take [default: 40ms]
-    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = value::duration, help_heading = "Load")]
     service_time: Option<Vec<Duration>>,
     /// What built-in servers answer, and clients ask [default: oneshot; http with http:// targets]
     #[arg(long, value_name = "WORKLOAD,…", value_delimiter = ',', value_parser = words::<Workload>(&["oneshot", "http", "echo"]), help_heading = "Load")]

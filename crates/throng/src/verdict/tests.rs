@@ -1,6 +1,6 @@
 use throng_lab::plan::{Environment, PlanDraft, resolve};
 use throng_record::{
-    Backend, Check, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, Network, NetworkRecord,
+    Backend, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, Network, NetworkRecord,
     SCHEMA_VERSION, Setting, SourceAddresses,
 };
 
@@ -120,6 +120,20 @@ fn noise_in_every_trial_is_an_error_with_its_cause() {
         "{words:?}"
     );
     assert!(words[0].contains("Steal it was"), "{words:?}");
+}
+
+#[test]
+fn the_next_step_names_flags_that_the_experiment_has() {
+    for (kind, part) in [
+        (CheckKind::UnservedConnections, "--clients 1 --requests 1"),
+        (CheckKind::Steal, "--repeats"),
+    ] {
+        let mut record = record(&[&[kind]]);
+        record.plan.experiment = Experiment::Backlog;
+        let words = words(&record);
+        assert!(words[0].contains(part), "{words:?}");
+        assert!(!words[0].contains("--duration"), "{words:?}");
+    }
 }
 
 #[test]

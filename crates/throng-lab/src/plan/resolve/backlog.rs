@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
 use throng_record::{
-    Amount, ConnectionUse, Expect, HttpTarget, Pacing, Protocol, Stop, TargetKind, TargetRecord,
+    Amount, ConnectionUse, Expect, HttpTarget, Pacing, Protocol, Setting, Stop, TargetKind,
+    TargetRecord,
 };
 
 use super::exchange::{self, Exchange};
@@ -29,6 +30,11 @@ const SERVICE_TIME_MAX: Duration = Duration::from_secs(3600);
 /// The published request, of 14 bytes without a line's end, and its reply of 23.
 const QUESTION: &[u8; 14] = b"GET / HTTP/1.1";
 const ANSWER: &[u8; 23] = b"HTTP/1.1 200 OK\r\n\r\nok\r\n";
+const REQUESTS_TWICE: PlanError = PlanError::Conflict {
+    key: "requests",
+    other: "requests-total",
+    why: "each says how many requests a client makes",
+};
 
 /// Refuses what launched servers would be asked for where none is launched.
 pub(super) fn check_asked(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<(), PlanError> {
@@ -64,6 +70,9 @@ pub(super) fn check_total(draft: &PlanDraft) -> Result<(), PlanError> {
     let Some(totals) = &draft.requests_total else {
         return Ok(());
     };
+    if draft.requests.is_some() {
+        return Err(REQUESTS_TWICE);
+    }
     let all = draft.clients.as_ref();
     let all = all.map_or(&[CLIENTS][..], |clients| clients.values());
     for &total in totals.values() {
@@ -241,12 +250,28 @@ fn protocol(
     }
     Ok(match (workload, pages) {
         (Workload::Http, [page, ..]) if pages.len() == targets.len() => http::get(page),
-        (Workload::Http, _) => http::get(&delayed(service_time.unwrap_or_default())),
-        _ => Protocol::Request {
+        _ => usual(workload, service_time),
+    })
+}
+
+/// What built-in servers are asked, and take the service time for.
+fn usual(workload: Workload, service_time: Option<Duration>) -> Protocol {
+    match workload {
+        Workload::Http => http::get(&delayed(service_time.unwrap_or_default())),
+        Workload::Oneshot | Workload::Echo => Protocol::Request {
             send: QUESTION.to_vec(),
             expect: Expect::Text(ANSWER.to_vec()),
         },
-    })
+    }
+}
+
+/// Whether built-in servers are asked what takes the service time, and not a request of the user's own.
+pub(crate) fn asks_for_service_time(setting: &Setting) -> bool {
+    let service_time = setting.service_time_ns.map(Duration::from_nanos);
+    [Workload::Oneshot, Workload::Http]
+        .into_iter()
+        .filter(|workload| workload.name() == setting.workload)
+        .any(|workload| setting.protocol == usual(workload, service_time))
 }
 
 /// The page that takes so long, of any server with the `http` workload.
@@ -265,11 +290,7 @@ fn requests(point: &Point, clients: u32) -> Result<u64, PlanError> {
         example,
     };
     match (point.requests, point.requests_total) {
-        (Some(_), Some(_)) => Err(PlanError::Conflict {
-            key: "requests",
-            other: "requests-total",
-            why: "each says how many requests a client makes",
-        }),
+        (Some(_), Some(_)) => Err(REQUESTS_TWICE),
         (Some(0), None) => Err(zero("requests", "5")),
         (None, Some(0)) => Err(zero("requests-total", "160")),
         (each, None) => not_too_many(each.unwrap_or(REQUESTS)),

@@ -129,17 +129,28 @@ const FOREIGN_TO_BACKLOG: [Foreign; 12] = [
 
 /// Refuses what the experiment has no use for.
 pub(super) fn check(draft: &PlanDraft, experiment: Experiment) -> Result<(), PlanError> {
-    let foreign = match experiment {
-        Experiment::Echo => &FOREIGN_TO_ECHO[..],
-        Experiment::Backlog => &FOREIGN_TO_BACKLOG[..],
-    };
     let mentioned = draft.mentioned();
-    let mut found = foreign
+    let mut found = foreign_to(experiment)
         .iter()
         .filter(|(key, ..)| mentioned.iter().any(|one| one == key));
     match found.next() {
         None => Ok(()),
         Some((key, ..)) => Err(refusal(key, experiment)),
+    }
+}
+
+/// What to say of a key that only the other experiment has; `None` where it is a key of neither, or of this one.
+#[must_use]
+pub fn foreign_key(key: &str, experiment: Experiment) -> Option<PlanError> {
+    let foreign = foreign_to(experiment);
+    let is_there = foreign.iter().any(|(one, ..)| *one == key);
+    is_there.then(|| refusal(key, experiment))
+}
+
+fn foreign_to(experiment: Experiment) -> &'static [Foreign] {
+    match experiment {
+        Experiment::Echo => &FOREIGN_TO_ECHO,
+        Experiment::Backlog => &FOREIGN_TO_BACKLOG,
     }
 }
 

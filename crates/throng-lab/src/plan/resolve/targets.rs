@@ -41,7 +41,12 @@ pub(super) fn resolve(
         }
     }
     if targets.is_empty() {
-        return Err(PlanError::NoTarget);
+        return Err(PlanError::NoTarget {
+            others: match experiment {
+                Experiment::Echo => "unix:PATH",
+                Experiment::Backlog => "http://HOST:PORT/PATH",
+            },
+        });
     }
     Ok(targets)
 }
