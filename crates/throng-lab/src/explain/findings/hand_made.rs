@@ -29,6 +29,7 @@ pub(crate) struct Case {
     pub(crate) counters: CounterDeltas,
     pub(crate) errors: ErrorCounts,
     pub(crate) busy: Busy,
+    pub(crate) accepts_any_number: bool,
     pub(crate) was_listening: Option<bool>,
     pub(crate) checks: Vec<Check>,
 }
@@ -58,6 +59,7 @@ impl Case {
                 server: Some(0.05),
                 generator: Some(0.05),
             },
+            accepts_any_number: false,
             was_listening: None,
             checks: vec![],
         }
@@ -97,6 +99,7 @@ impl Case {
             errors: &self.errors,
             busy: self.busy,
             serves_at_once: None,
+            accepts_any_number: self.accepts_any_number,
             was_listening: self.was_listening,
             checks: &self.checks,
         }
