@@ -46,6 +46,8 @@ pub(crate) struct Evidence<'a> {
     /// Failures of all phases.
     pub(crate) errors: &'a ErrorCounts,
     pub(crate) busy: Busy,
+    /// The same with the time in which they waited for a CPU; absent where that could not be read.
+    pub(crate) wanted: Busy,
     /// Connections that the server serves at once, if it said so.
     pub(crate) serves_at_once: Option<u32>,
     /// Whether its design lets it accept every client at once, by its own word: an event loop, a thread for each connection.

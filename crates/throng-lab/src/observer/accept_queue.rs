@@ -86,13 +86,8 @@ impl AcceptQueueObserver {
 }
 
 impl AcceptQueueSeen {
-    /// Connections waiting in all queues together when it was last looked before `monotonic_ns`; `None` outside of what was seen,
-    /// and where there was no listener.
-    pub(crate) fn depth_at(&self, monotonic_ns: u64) -> Option<u32> {
-        self.total.depth_at(monotonic_ns)
-    }
-
-    /// The same at the next look.
+    /// Connections waiting in all queues together at the first look from `monotonic_ns` on; `None` after the last, and where there was no
+    /// listener.
     pub(crate) fn depth_from(&self, monotonic_ns: u64) -> Option<u32> {
         self.total.depth_from(monotonic_ns)
     }

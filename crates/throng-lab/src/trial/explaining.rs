@@ -1,12 +1,12 @@
 //! From the generator's account of every request and what the observers saw to causes and findings.
 
-use throng_record::{LoadRecord, Network, Setting, TargetKind, TargetRecord, Trial};
+use throng_record::{LoadRecord, Network, Setting, SideRecord, TargetKind, TargetRecord, Trial};
 
 use crate::explain::{
     Account, Evidence, FlowsSeen, QueueSeen, Seen, attribute, duration_least_ns, findings,
 };
 use crate::job::in_force;
-use crate::limit::Busy;
+use crate::limit::{Busy, wanted};
 use crate::observer::KernelAccountSeen;
 
 const OVERFLOWS: &str = "TcpExt.ListenOverflows";
@@ -79,6 +79,10 @@ pub(super) fn find(
         },
         errors: &errors,
         busy,
+        wanted: Busy {
+            server: of_side(trial.server.as_ref(), None),
+            generator: of_side(trial.generator.as_ref(), Some(trial.job.fleet.shards)),
+        },
         serves_at_once: trial.job.exchange.serves_at_once,
         accepts_any_number: accepts_any_number(
             target.kind,
@@ -89,6 +93,10 @@ pub(super) fn find(
         checks: &trial.checks,
     });
     trial.findings = found;
+}
+
+fn of_side(side: Option<&SideRecord>, threads: Option<u32>) -> Option<f64> {
+    side.and_then(|side| wanted(side, threads.unwrap_or(side.threads_max)))
 }
 
 /// Whether the server's design lets it accept all of so many clients at once. A built-in server says how many it serves where its design

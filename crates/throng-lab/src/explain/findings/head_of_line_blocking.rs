@@ -99,6 +99,16 @@ mod tests {
     }
 
     #[test]
+    fn sides_that_waited_for_a_cpu_say_nothing() {
+        let mut case = Case::backlog();
+        case.phase.attribution.first_bytes_by_service = 160;
+        case.wanted.server = Some(0.49);
+        assert!(find(&case.evidence()).is_some());
+        case.wanted.generator = Some(0.5);
+        assert_eq!(find(&case.evidence()), None);
+    }
+
+    #[test]
     fn a_busy_or_unseen_server_or_an_unknown_service_time_says_nothing() {
         assert_eq!(found(160, 160, 160, Some(0.5)), None);
         assert_eq!(found(160, 160, 160, None), None);

@@ -32,6 +32,15 @@ pub(super) fn idle_server<'a>(evidence: &Evidence<'a>) -> Option<IdleServer<'a>>
         .busy
         .server
         .filter(|&busy| busy < SERVER_BUSY_MAX)?;
+    // Somebody else had the CPUs: what looks like a wait by design was a wait for those.
+    let wanted = [evidence.wanted.server, evidence.wanted.generator];
+    if wanted
+        .into_iter()
+        .flatten()
+        .any(|share| share >= SERVER_BUSY_MAX)
+    {
+        return None;
+    }
     Some(IdleServer {
         phase,
         account,

@@ -20,12 +20,11 @@ fn a_queue_is_seen_to_fill_and_to_empty() {
     let (listener, server) = listen(1);
     let mut sampler = Sampler::new(&Network::own(), server).unwrap();
     sampler.look();
-    let before_ns = monotonic_ns();
     let _clients = [(); 2].map(|()| TcpStream::connect(server).unwrap());
     let filled_ns = monotonic_ns();
     sampler.look();
+    let again_ns = monotonic_ns();
     sampler.look();
-    let still_ns = monotonic_ns();
     for _ in 0..2 {
         socket::accept(&listener).unwrap();
     }
@@ -39,8 +38,8 @@ fn a_queue_is_seen_to_fill_and_to_empty() {
     assert_eq!((own.timeline.depth_max, seen.total.depth_max), (2, 2));
     assert!(own.timeline.full_ns > 0 && own.timeline.full_ns < own.timeline.watched_ns);
     assert_eq!(own.timeline.runs().len(), 3);
-    assert_eq!(seen.depth_at(before_ns), Some(0));
-    assert_eq!(seen.depth_at(still_ns), Some(2));
+    assert_eq!(seen.depth_from(0), Some(0));
+    assert_eq!(seen.depth_from(again_ns), Some(2));
     assert!(seen.left_by(filled_ns).unwrap() >= emptied_ns);
     assert_eq!((seen.samples, seen.failures), (4, 0));
     assert!(seen.longest_gap_ns > 0);
@@ -72,9 +71,9 @@ fn all_queues_of_a_shared_port_are_seen_and_no_others() {
         while socket::accept(socket).is_ok() {}
     }
     sampler.look();
-    assert_eq!(sampler.seen.depth_at(monotonic_ns()), None, "not yet");
+    assert_eq!(sampler.seen.depth_from(monotonic_ns()), None, "not yet");
     let last_ns = sampler.seen.last_ns.unwrap();
-    assert_eq!(sampler.seen.depth_at(last_ns), Some(0));
+    assert_eq!(sampler.seen.depth_from(last_ns), Some(0));
     assert_eq!(sampler.seen.left_by(0), Some(last_ns));
     assert_eq!(
         sampler.seen.uneven_share(),
@@ -117,7 +116,7 @@ fn it_is_watched_from_start_to_stop_also_where_nobody_listens() {
         .unwrap()
         .stop();
     assert!(seen.listeners.is_empty() && seen.samples >= 2);
-    assert_eq!(seen.depth_at(seen.last_ns.unwrap()), None);
+    assert_eq!(seen.depth_from(seen.last_ns.unwrap()), None);
 }
 
 #[test]

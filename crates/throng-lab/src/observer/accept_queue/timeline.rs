@@ -65,13 +65,6 @@ impl Timeline {
         (self.watched_ns > 0).then(|| self.depth_ns as f64 / self.watched_ns as f64)
     }
 
-    /// As it was at the last look up to `at_ns`; `None` outside of the history, and where nobody listened.
-    pub(crate) fn depth_at(&self, at_ns: u64) -> Option<u32> {
-        let run = self.runs[..self.begun_by(at_ns)].last()?;
-        let end_ns = self.runs.last()?.last_ns;
-        run.depth.filter(|_| at_ns <= end_ns)
-    }
-
     /// Its length by the first look from `at_ns` on; `None` after the last, and where nobody listened.
     pub(crate) fn depth_from(&self, at_ns: u64) -> Option<u32> {
         self.not_ended_by(at_ns).first()?.depth
@@ -99,11 +92,6 @@ impl Timeline {
 
     fn not_ended_by(&self, at_ns: u64) -> &[Run] {
         &self.runs[self.runs.partition_point(|run| run.last_ns < at_ns)..]
-    }
-
-    /// How many runs had begun.
-    fn begun_by(&self, at_ns: u64) -> usize {
-        self.runs.partition_point(|run| run.first_ns <= at_ns)
     }
 }
 
@@ -146,21 +134,7 @@ mod tests {
             (90, Some(0)),
             (95, Some(0)),
         ]);
-        let depths = [9, 10, 25, 30, 59, 60, 89, 90, 95, 96].map(|at| timeline.depth_at(at));
         let zero = Some(0);
-        let expected = [
-            None,
-            zero,
-            zero,
-            Some(4),
-            Some(4),
-            None,
-            None,
-            zero,
-            zero,
-            None,
-        ];
-        assert_eq!(depths, expected);
         let after = [0, 15, 21, 60, 92, 96].map(|at| timeline.left_by(at));
         let expected = [Some(10), Some(15), Some(60), Some(60), Some(92), None];
         assert_eq!(after, expected);
@@ -194,6 +168,6 @@ mod tests {
         assert!(timeline.is_cut_short);
         assert_eq!(timeline.runs().len(), RUNS_MAX);
         assert_eq!(timeline.watched_ns, looks - 1);
-        assert_eq!(timeline.depth_at(looks - 1), None);
+        assert_eq!(timeline.depth_from(looks - 1), None);
     }
 }
