@@ -1,6 +1,6 @@
 //! Which side bounded the throughput.
 
-use throng_record::{Limit, Pacing};
+use throng_record::{Limit, Pacing, SideRecord};
 
 /// A server at this share of its cores is busy.
 pub(crate) const SERVER_BUSY: f64 = 0.90;
@@ -19,6 +19,14 @@ pub(crate) struct Busy {
     pub(crate) server: Option<f64>,
     /// Absent where the generator could not be observed.
     pub(crate) generator: Option<f64>,
+}
+
+/// What share of the cores that it can use at once a side ran on *or waited for*, with others on the same CPUs: idle by its own CPU
+/// time, it may have had no CPU to run on.
+pub(crate) fn wanted(side: &SideRecord, at_once: u32) -> Option<f64> {
+    let cores = (side.cpus.len() as u32).min(at_once.max(1)).max(1);
+    let wanted_ns = side.cpu_ns.saturating_add(side.run_delay_ns?) as f64;
+    (side.window_ns > 0).then(|| wanted_ns / (side.window_ns as f64 * f64::from(cores)))
 }
 
 /// The limit, as [`Limit`] defines it. A spinning pacer is always busy, so an open loop is judged by its rate first.
@@ -63,6 +71,20 @@ mod tests {
             };
             assert_eq!(limit(&CLOSED, 1.0, busy), expected, "{server} {generator}");
         }
+    }
+
+    #[test]
+    fn who_waits_for_a_cpu_wants_it() {
+        let side = SideRecord {
+            cpus: vec![0, 1],
+            window_ns: 1_000,
+            cpu_ns: 100,
+            run_delay_ns: Some(500),
+            ..SideRecord::default()
+        };
+        assert_eq!(wanted(&side, 1), Some(0.6));
+        assert_eq!(wanted(&side, 9), Some(0.3));
+        assert_eq!(wanted(&SideRecord::default(), 1), None);
     }
 
     #[test]

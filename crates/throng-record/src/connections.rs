@@ -139,6 +139,11 @@ pub enum Cause {
         /// How long.
         waited_ns: u64,
     },
+    /// The kernel had the connection at once, as its handshake was seen, and the generator was late to take note.
+    GeneratorLate {
+        /// The connect's time.
+        waited_ns: u64,
+    },
     /// Nothing that was seen explains it.
     NotExplained {
         /// How long.
@@ -153,6 +158,9 @@ pub struct Attribution {
     pub connects_slow: u64,
     /// Of these, explained by so many retransmissions of the SYN as the kernel's timeouts need for that time.
     pub connects_by_syn_retransmission: u64,
+    /// Of these, not the kernel's: the handshake as seen was quick, and the generator late.
+    #[serde(default)]
+    pub connects_by_generator: u64,
     /// First bytes later than [`SLOW_FIRST_BYTE_SPARE_NS`] after the service time, those that never came included.
     pub first_bytes_slow: u64,
     /// Of these, mostly a dropped final ACK.

@@ -18,6 +18,9 @@ pub struct AcceptQueueRecord {
     pub gap_ns_max: u64,
     /// Each listener on the port; several share it by `SO_REUSEPORT`.
     pub listeners: Vec<ListenerRecord>,
+    /// Where several share the port: share of the time in which one had a queue and another had none, 0 to 1.
+    #[serde(default)]
+    pub uneven_share: Option<f64>,
     /// Depth over time, all listeners together: since the phase's first connect, and from then on; changes only, at most some thousands.
     pub depths: Vec<DepthSample>,
 }

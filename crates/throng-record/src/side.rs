@@ -26,6 +26,10 @@ pub struct SideRecord {
     pub window_ns: u64,
     /// CPU time used in the window by all processes of the tree, from the scheduler's nanosecond account.
     pub cpu_ns: u64,
+    /// Time that its threads, together, could have run in the window and waited for a CPU: what others on the same CPUs took from it. Of
+    /// threads that lived to its end, hence at least so much; absent where it could not be read.
+    #[serde(default)]
+    pub run_delay_ns: Option<u64>,
     /// The user part, tick based: below 50 ms it is noise.
     pub user_ns: u64,
     /// The system part, tick based: below 50 ms it is noise.

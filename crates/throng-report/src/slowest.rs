@@ -107,6 +107,7 @@ fn words(cause: &Cause) -> String {
             format!("accept queue {} at depth {depth}", time(waited_ns))
         }
         Cause::Service { waited_ns } => format!("service {}", time(waited_ns)),
+        Cause::GeneratorLate { waited_ns } => format!("generator late {}", time(waited_ns)),
         Cause::NotExplained { waited_ns } => format!("not explained {}", time(waited_ns)),
     }
 }

@@ -131,6 +131,22 @@ pub(crate) fn context_switches(pid: u32, thread: u32) -> io::Result<(u64, u64)> 
     }
 }
 
+/// How long one thread has waited for a CPU though it could have run, so far, from `/proc/PID/task/TID/schedstat`; `None` where the
+/// kernel does not count it (`CONFIG_SCHED_INFO`).
+pub(crate) fn run_delay_ns(pid: u32, thread: u32) -> io::Result<Option<u64>> {
+    let path = format!("/proc/{pid}/task/{thread}/schedstat");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) => return Err(absence(thread, &error, &path)),
+    };
+    let mut fields = text.split_ascii_whitespace().map(str::parse::<u64>);
+    let (Some(Ok(ran_ns)), Some(Ok(waited_ns))) = (fields.next(), fields.next()) else {
+        return Err(unexpected_content(path, "no run delay"));
+    };
+    // A thread that never ran cannot be asked; a kernel that does not count says 0 of all.
+    Ok((ran_ns > 0).then_some(waited_ns))
+}
+
 /// The thread ids of process `pid`, from `/proc/PID/task`.
 pub(crate) fn threads(pid: u32) -> io::Result<Vec<u32>> {
     numbers_in(&format!("/proc/{pid}/task"))

@@ -155,6 +155,25 @@ impl ProcessTree {
             .transpose()
     }
 
+    /// How long its threads, together, have waited for a CPU though they could have run, so far (`/proc/PID/task/TID/schedstat`, second field);
+    /// of living threads only, 10 µs for each. `None`: the root is gone, or the kernel does not count that.
+    ///
+    /// # Errors
+    /// Only if `/proc` itself cannot be read.
+    pub fn run_delay_ns(&self) -> io::Result<Option<u64>> {
+        let mut sum = None;
+        for member in living(&self.members()?.unwrap_or_default()) {
+            let pid = member.pid as u32;
+            for thread in unless_gone(process::threads(pid))?.unwrap_or_default() {
+                if let Some(waited_ns) = unless_gone(process::run_delay_ns(pid, thread))?.flatten()
+                {
+                    sum = Some(sum.unwrap_or(0) + waited_ns);
+                }
+            }
+        }
+        Ok(sum)
+    }
+
     /// The ids of its processes now, ascending, zombies left out. `None`: the root is gone.
     ///
     /// # Errors

@@ -4,13 +4,13 @@
 //!    net/ipv4/syncookies.c), so that the client's data was lost with it. Only when that data, sent again, finds room does the server
 //!    have a connection: at the last retransmission, or never where the data was still unacknowledged at the end. A FIN that is sent again
 //!    carries no data and does not count.
-//! 2. *In the accept queue.* The queue is first in, first out, and a connection in it keeps it from being empty: when it was seen
-//!    empty afterwards, this connection had been accepted. Others may have kept it from being empty, hence "at most"; and it was accepted at the
-//!    latest one service time before its first byte.
+//! 2. *In the accept queue.* The queue is first in, first out: when as many had been seen to leave it as waited when this connection came,
+//!    it had been accepted. Some of those came after it, and some leave unseen, hence "at most"; it was accepted at the latest one
+//!    service time before its first byte; and where there is no listener any more, nobody waits to be accepted.
 //! 3. *At the server*, the service and whatever else came before it.
 //!
-//! Where the queue was not observed, the second and third cannot be told apart: beyond the service time they are not explained. The same
-//! holds where the samples of the queue have a gap as long as most of the wait. An empty moment shorter than the sampling
+//! Where the queue was not observed, the second and third cannot be told apart: beyond the service time they are not explained, however short.
+//! The same holds where the samples of the queue have a gap as long as most of the wait. An empty moment shorter than the sampling
 //! interval goes unseen.
 //!
 //! Left out on purpose: a request that was lost on the way to a server whose counters are not visible looks like a dropped final ACK, and
@@ -100,15 +100,13 @@ impl Answering {
         seen: &Seen<'_>,
     ) {
         let Some(queue) = seen.queue else {
-            if wait_ns_max > SLOW_FIRST_BYTE_SPARE_NS {
-                self.not_explained_ns += wait_ns_max;
-            }
+            self.not_explained_ns += wait_ns_max;
             return;
         };
         let known_ns = from_ns.saturating_add(uncertain_ns);
         let latest_ns = from_ns.saturating_add(wait_ns_max);
-        let empty_ns = queue.first_empty_after(known_ns).unwrap_or(u64::MAX);
-        let until_ns = empty_ns.min(latest_ns);
+        let left_ns = queue.left_by(known_ns).unwrap_or(u64::MAX);
+        let until_ns = left_ns.min(latest_ns);
         let waited_ns = until_ns.saturating_sub(from_ns);
         // What is shorter than the samples are apart cannot be told from nothing.
         if waited_ns <= queue.interval_ns().saturating_add(uncertain_ns) {
@@ -117,11 +115,9 @@ impl Answering {
         let gap_ns = queue.longest_gap_ns(from_ns, until_ns);
         if gap_ns > GAP_NS_MAX && gap_ns.saturating_mul(2) > waited_ns {
             self.not_explained_ns += waited_ns;
-        } else {
+        } else if let Some(depth) = queue.depth_from(known_ns).filter(|&depth| depth > 0) {
             self.accept_queue_ns = waited_ns;
-            self.depth = queue
-                .depth_at(from_ns.saturating_add(queue.interval_ns()))
-                .unwrap_or(0);
+            self.depth = depth;
         }
     }
 

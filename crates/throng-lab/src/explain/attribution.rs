@@ -104,10 +104,10 @@ fn count_delay(
 
 fn count_connect(cause: &Cause, attribution: &mut Attribution) {
     attribution.connects_slow += 1;
-    if matches!(cause, Cause::SynRetransmissions { .. }) {
-        attribution.connects_by_syn_retransmission += 1;
-    } else {
-        attribution.not_explained += 1;
+    match cause {
+        Cause::SynRetransmissions { .. } => attribution.connects_by_syn_retransmission += 1,
+        Cause::GeneratorLate { .. } => attribution.connects_by_generator += 1,
+        _ => attribution.not_explained += 1,
     }
 }
 

@@ -3,6 +3,8 @@
 //! Where the handshakes were seen, the moment of each SYN is known, and only what came after the last one must be short. Otherwise
 //! `TCP_INFO` tells how many were sent, and the time must be one that this many timeouts make. A connect that failed while its client
 //! waited for the first timeout is explained as well: by a SYN that was not answered, sent again 0 times.
+//!
+//! A SYN that was answered at once makes a connection at once: where that was seen, the rest of the time is the generator's own.
 
 use throng_record::connections::SLOW_CONNECT_NS;
 use throng_record::{Cause, RequestRecord};
@@ -25,6 +27,9 @@ pub(super) fn cause(
     let seen = flow
         .map(|flow| flow.within(0, end_ns))
         .filter(|flow| flow.syns_ns.len() as u64 > u64::from(counted));
+    if counted == 0 && seen.as_ref().is_some_and(|flow| was_quick(flow, waited_ns)) {
+        return Cause::GeneratorLate { waited_ns };
+    }
     let (retransmissions, fits) = match seen {
         Some(flow) => {
             let retransmissions = (flow.syns_ns.len() - 1) as u32;
@@ -40,6 +45,14 @@ pub(super) fn cause(
         }
     } else {
         Cause::NotExplained { waited_ns }
+    }
+}
+
+/// Whether one SYN was sent, and its answer came within the first half of the connect's time at the latest.
+fn was_quick(flow: &FlowSeen, waited_ns: u64) -> bool {
+    match (flow.syns_ns.as_slice(), flow.syn_acks_ns.first()) {
+        (&[syn_ns], Some(syn_ack_ns)) => syn_ack_ns.saturating_sub(syn_ns) <= waited_ns / 2,
+        _ => false,
     }
 }
 
@@ -142,14 +155,26 @@ mod tests {
             explained(&connected(2_010, 1), 0, Some(&answer_lost)),
             Some(1)
         );
-        let once = flow(&[0], &[0]);
-        assert_eq!(explained(&connected(900, 0), 4, Some(&once)), None);
         let unanswered = flow(&[0, 1_001, 2_002], &[]);
         assert_eq!(
             explained(&timed_out(2_500, 2), 4, Some(&unanswered)),
             Some(2)
         );
         assert_eq!(explained(&timed_out(9_000, 2), 4, Some(&unanswered)), None);
+    }
+
+    #[test]
+    fn a_handshake_that_was_quick_leaves_the_generator() {
+        let is_late = |request: &RequestRecord, flow: &FlowSeen| {
+            let cause = cause(request, STARTED_AT_NS, 4, Some(flow));
+            matches!(cause, Cause::GeneratorLate { .. })
+        };
+        assert!(is_late(&connected(900, 0), &flow(&[0], &[1])));
+        assert!(is_late(&connected(900, 0), &flow(&[880], &[881])));
+        assert!(is_late(&timed_out(900, 0), &flow(&[0], &[1])));
+        assert!(!is_late(&connected(900, 0), &flow(&[0], &[600])));
+        assert!(!is_late(&connected(900, 0), &flow(&[0], &[])));
+        assert!(!is_late(&connected(1_010, 1), &flow(&[0, 1_001], &[1_001])));
     }
 
     #[test]

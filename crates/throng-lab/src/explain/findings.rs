@@ -46,8 +46,12 @@ pub(crate) struct Evidence<'a> {
     /// Failures of all phases.
     pub(crate) errors: &'a ErrorCounts,
     pub(crate) busy: Busy,
+    /// The same with the time in which they waited for a CPU; absent where that could not be read.
+    pub(crate) wanted: Busy,
     /// Connections that the server serves at once, if it said so.
     pub(crate) serves_at_once: Option<u32>,
+    /// Whether its design lets it accept every client at once, by its own word: an event loop, a thread for each connection.
+    pub(crate) accepts_any_number: bool,
     /// Whether a listener was there when the trial began; absent where it could not be looked up.
     pub(crate) was_listening: Option<bool>,
     pub(crate) checks: &'a [Check],

@@ -24,22 +24,34 @@ pub(super) fn queue(depths: &[(u64, u32)]) -> Queue {
     }
 }
 
+impl Queue {
+    /// What the samples from that moment on saw.
+    fn from(&self, at_ns: u64) -> &[(u64, u32)] {
+        let next_ms = self.depths.iter().skip(1).map(|&(from_ms, _)| from_ms);
+        let last_ns = next_ms.map(|next_ms| PHASE_NS + next_ms.saturating_sub(1) * MS);
+        let ended = last_ns.take_while(|&last_ns| last_ns < at_ns).count();
+        &self.depths[ended.min(self.depths.len())..]
+    }
+}
+
 impl QueueSeen for Queue {
-    fn depth_at(&self, at_ns: u64) -> Option<u32> {
-        let mut before = self.depths.iter().rev();
-        let found = before.find(|(from_ms, _)| PHASE_NS + from_ms * MS <= at_ns);
-        found.map(|&(_, depth)| depth)
+    fn depth_from(&self, at_ns: u64) -> Option<u32> {
+        self.from(at_ns).first().map(|&(_, depth)| depth)
     }
 
-    fn first_empty_after(&self, at_ns: u64) -> Option<u64> {
-        let next_ms = self.depths.iter().skip(1).map(|&(from_ms, _)| from_ms);
-        let last_ns = next_ms
-            .map(|next_ms| PHASE_NS + next_ms.saturating_sub(1) * MS)
-            .chain([u64::MAX]);
-        let first_ns = |from_ms| PHASE_NS + from_ms * MS;
-        let mut runs = self.depths.iter().zip(last_ns);
-        let found = runs.find(|&(&(_, depth), last_ns)| depth == 0 && last_ns >= at_ns);
-        found.map(|(&(from_ms, _), _)| first_ns(from_ms).max(at_ns))
+    fn left_by(&self, at_ns: u64) -> Option<u64> {
+        let from = self.from(at_ns);
+        let &(first_ms, depth) = from.first()?;
+        let mut ahead = depth;
+        if ahead == 0 {
+            return Some((PHASE_NS + first_ms * MS).max(at_ns));
+        }
+        let mut changes = from.windows(2);
+        let left = changes.find(|change| {
+            ahead = ahead.saturating_sub(change[0].1.saturating_sub(change[1].1));
+            ahead == 0
+        })?;
+        Some(PHASE_NS + left[1].0 * MS)
     }
 
     fn interval_ns(&self) -> u64 {

@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 
 /// The accept queue over time. All moments are nanoseconds of `CLOCK_MONOTONIC`.
 pub(crate) trait QueueSeen {
-    /// The depth by the last sample that was taken not later than this; `None` before the first.
-    fn depth_at(&self, at_ns: u64) -> Option<u32>;
+    /// The depth by the first sample that was taken not earlier than this; `None` after the last, and where nobody listened.
+    fn depth_from(&self, at_ns: u64) -> Option<u32>;
 
-    /// The first moment from this one on at which the queue was seen empty (of a group of listeners: all queues at once), or `None`. A
-    /// sample from before `at_ns` counts only where the one after it saw the same: otherwise somebody came in between.
-    fn first_empty_after(&self, at_ns: u64) -> Option<u64>;
+    /// The latest moment at which a connection that was there by `at_ns` had left the queue (of a group of listeners: whichever it was in):
+    /// the queue is first in, first out, so when as many had been seen to leave as waited at `at_ns`, or when there was no listener
+    /// any more. `None` where that was not seen.
+    fn left_by(&self, at_ns: u64) -> Option<u64>;
 
     /// The time between two samples as meant.
     fn interval_ns(&self) -> u64;

@@ -79,6 +79,12 @@ fn sampled(all: &[Served]) -> Queue {
 
 /// The trial's findings, by name, and what is said of it otherwise.
 fn explained(server: Server, clients: usize) -> (Vec<&'static str>, Case) {
+    let case = tried(server, clients);
+    let found = findings(&case.evidence());
+    (found.iter().map(Finding::name).collect(), case)
+}
+
+fn tried(server: Server, clients: usize) -> Case {
     let all = serve(server, clients, 5);
     let queue = sampled(&all);
     let mut case = Case::backlog();
@@ -105,8 +111,7 @@ fn explained(server: Server, clients: usize) -> (Vec<&'static str>, Case) {
     let depth_max = queue.depths.iter().map(|&(_, depth)| depth).max();
     let depth_mean = queued as f64 / duration as f64;
     case.queue.listeners = vec![listener(BACKLOG, depth_max.unwrap_or(0), depth_mean)];
-    let found = findings(&case.evidence());
-    (found.iter().map(Finding::name).collect(), case)
+    case
 }
 
 #[test]
@@ -147,5 +152,16 @@ fn a_loop_that_blocks_makes_requests_wait_inside_and_outside() {
             "{clients} clients"
         );
         assert_eq!(case.phase.attribution.not_explained, 0);
+    }
+}
+
+#[test]
+fn a_loop_that_blocks_but_would_accept_any_number_lacks_no_acceptors() {
+    for clients in [8, 32] {
+        let mut case = tried(Server::BlockedLoop, clients);
+        case.accepts_any_number = true;
+        let found = findings(&case.evidence());
+        let names: Vec<&str> = found.iter().map(Finding::name).collect();
+        assert_eq!(names, ["head-of-line-blocking"], "{clients} clients");
     }
 }

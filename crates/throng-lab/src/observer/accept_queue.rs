@@ -48,8 +48,14 @@ pub(crate) struct AcceptQueueSeen {
     pub(crate) failures: u64,
     /// The longest time between two looks.
     pub(crate) longest_gap_ns: u64,
+    /// Time during which there were several listeners.
+    shared_ns: u64,
+    /// Of this, while one had a queue and another had none.
+    uneven_ns: u64,
     first_ns: Option<u64>,
     last_ns: Option<u64>,
+    was_shared: bool,
+    was_uneven: bool,
     /// Long stretches without a look, from one look to the next.
     gaps_ns: Vec<(u64, u64)>,
 }
@@ -80,15 +86,24 @@ impl AcceptQueueObserver {
 }
 
 impl AcceptQueueSeen {
-    /// Connections waiting in all queues together when it was last looked before `monotonic_ns`; `None` outside of what was seen,
-    /// and where there was no listener.
-    pub(crate) fn depth_at(&self, monotonic_ns: u64) -> Option<u32> {
-        self.total.depth_at(monotonic_ns)
+    /// Connections waiting in all queues together at the first look from `monotonic_ns` on; `None` after the last, and where there was no
+    /// listener.
+    pub(crate) fn depth_from(&self, monotonic_ns: u64) -> Option<u32> {
+        self.total.depth_from(monotonic_ns)
     }
 
-    /// When all queues were first seen empty from `monotonic_ns` on.
-    pub(crate) fn first_empty_after(&self, monotonic_ns: u64) -> Option<u64> {
-        self.total.first_empty_after(monotonic_ns)
+    /// When a connection that came by `monotonic_ns` had left whichever queue it was in.
+    pub(crate) fn left_by(&self, monotonic_ns: u64) -> Option<u64> {
+        if self.total.depth_from(monotonic_ns).is_none() {
+            return self.total.left_by(monotonic_ns);
+        }
+        let mut timelines = self.listeners.iter().map(|seen| &seen.timeline);
+        timelines.try_fold(0, |latest_ns, timeline| {
+            if timeline.depth_from(monotonic_ns).is_none() {
+                return Some(latest_ns);
+            }
+            Some(latest_ns.max(timeline.left_by(monotonic_ns)?))
+        })
     }
 
     /// The longest time without a look that touches this stretch: endless where part of it was not watched.
@@ -118,13 +133,32 @@ impl AcceptQueueSeen {
         }
     }
 
+    /// What was seen last has lasted so long.
+    fn note_sharing(&mut self, lasted_ns: u64) {
+        if self.was_shared {
+            self.shared_ns += lasted_ns;
+        }
+        if self.was_uneven {
+            self.uneven_ns += lasted_ns;
+        }
+    }
+
+    /// Share of the time in which one listener had a queue and another had none, 0 to 1; `None` where there never were several.
+    pub(crate) fn uneven_share(&self) -> Option<f64> {
+        (self.shared_ns > 0).then(|| self.uneven_ns as f64 / self.shared_ns as f64)
+    }
+
     fn add(&mut self, now_ns: u64, found: &[Listener]) {
         self.samples += 1;
         self.first_ns.get_or_insert(now_ns);
         if let Some(last_ns) = self.last_ns.replace(now_ns) {
             self.longest_gap_ns = self.longest_gap_ns.max(now_ns - last_ns);
             self.note_gap(last_ns, now_ns);
+            self.note_sharing(now_ns - last_ns);
         }
+        self.was_shared = found.len() > 1;
+        let is_empty = |listener: &Listener| listener.accept_queue == 0;
+        self.was_uneven = found.iter().any(is_empty) && !found.iter().all(is_empty);
         let (mut depth, mut is_full) = (0, false);
         for listener in found {
             depth += listener.accept_queue;

@@ -121,6 +121,7 @@ impl AcceptQueueSeen {
             interval_ns: PERIOD_NS,
             gap_ns_max: self.longest_gap_ns,
             listeners: self.listeners.iter().map(listener_record).collect(),
+            uneven_share: self.uneven_share(),
             depths: kept
                 .map(|run| DepthSample {
                     at_ns: run.first_ns.saturating_sub(phase_started_at_ns),
@@ -165,12 +166,12 @@ impl HandshakesSeen {
 }
 
 impl QueueSeen for AcceptQueueSeen {
-    fn depth_at(&self, at_ns: u64) -> Option<u32> {
-        Self::depth_at(self, at_ns)
+    fn depth_from(&self, at_ns: u64) -> Option<u32> {
+        Self::depth_from(self, at_ns)
     }
 
-    fn first_empty_after(&self, at_ns: u64) -> Option<u64> {
-        Self::first_empty_after(self, at_ns)
+    fn left_by(&self, at_ns: u64) -> Option<u64> {
+        Self::left_by(self, at_ns)
     }
 
     fn interval_ns(&self) -> u64 {

@@ -30,6 +30,7 @@ struct Reading {
     took_ns: u64,
     sample: TreeSample,
     switches: Option<ContextSwitches>,
+    run_delay_ns: Option<u64>,
 }
 
 impl Side {
@@ -91,6 +92,7 @@ impl Side {
             took_ns: monotonic_ns().saturating_sub(at_ns),
             sample,
             switches: few_threads,
+            run_delay_ns: None,
         })
     }
 
@@ -135,13 +137,16 @@ fn growth(before: &MemorySample, after: &MemorySample) -> f64 {
     }
 }
 
-/// The context switches of a reading, where there were too many threads to take them along.
+/// The run delay of a reading, and its context switches where there were too many threads to take them along.
 fn complete(tree: &ProcessTree, reading: &mut Option<Reading>) {
     if let Some(reading) = reading
         && reading.switches.is_none()
         && reading.sample.processes > 0
     {
         reading.switches = tree.context_switches().ok().flatten();
+    }
+    if let Some(reading) = reading {
+        reading.run_delay_ns = tree.run_delay_ns().ok().flatten();
     }
 }
 
@@ -167,6 +172,10 @@ fn fill_in_window(
     if replies > 0 {
         record.cpu_per_message_ns = Some(record.cpu_ns as f64 / replies as f64);
     }
+    record.run_delay_ns = begin
+        .run_delay_ns
+        .zip(end.run_delay_ns)
+        .map(|(first, last)| last.saturating_sub(first));
     if let (Some(first), Some(last)) = (begin.switches, end.switches) {
         record.voluntary_switches = last.voluntary.saturating_sub(first.voluntary);
         record.involuntary_switches = last.involuntary.saturating_sub(first.involuntary);

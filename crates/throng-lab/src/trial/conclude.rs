@@ -73,7 +73,7 @@ pub(super) fn conclude(
     let was_listening = kernel.was_listening;
     explaining::find(
         trial,
-        setting,
+        (target, setting),
         &record,
         account.as_ref(),
         busy,

@@ -1,12 +1,12 @@
 //! From the generator's account of every request and what the observers saw to causes and findings.
 
-use throng_record::{LoadRecord, Network, Setting, TargetKind, TargetRecord, Trial};
+use throng_record::{LoadRecord, Network, Setting, SideRecord, TargetKind, TargetRecord, Trial};
 
 use crate::explain::{
     Account, Evidence, FlowsSeen, QueueSeen, Seen, attribute, duration_least_ns, findings,
 };
 use crate::job::in_force;
-use crate::limit::Busy;
+use crate::limit::{Busy, wanted};
 use crate::observer::KernelAccountSeen;
 
 const OVERFLOWS: &str = "TcpExt.ListenOverflows";
@@ -54,7 +54,7 @@ pub(super) fn attribute_requests(
 /// What explains the trial as a whole. Its checks have been made.
 pub(super) fn find(
     trial: &mut Trial,
-    setting: &Setting,
+    (target, setting): (&TargetRecord, &Setting),
     record: &LoadRecord,
     account: Option<&Account>,
     busy: Busy,
@@ -79,9 +79,46 @@ pub(super) fn find(
         },
         errors: &errors,
         busy,
+        wanted: Busy {
+            server: of_side(trial.server.as_ref(), None),
+            generator: of_side(trial.generator.as_ref(), Some(trial.job.fleet.shards)),
+        },
         serves_at_once: trial.job.exchange.serves_at_once,
+        accepts_any_number: accepts_any_number(
+            target.kind,
+            trial.job.exchange.serves_at_once,
+            setting.connections,
+        ),
         was_listening,
         checks: &trial.checks,
     });
     trial.findings = found;
+}
+
+fn of_side(side: Option<&SideRecord>, threads: Option<u32>) -> Option<f64> {
+    side.and_then(|side| wanted(side, threads.unwrap_or(side.threads_max)))
+}
+
+/// Whether the server's design lets it accept all of so many clients at once. A built-in server says how many it serves where its design
+/// bounds them; nobody else's silence says anything.
+fn accepts_any_number(kind: TargetKind, serves_at_once: Option<u32>, clients: u32) -> bool {
+    match serves_at_once {
+        Some(at_once) => at_once >= clients,
+        None => kind == TargetKind::BuiltIn,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_built_in_server_that_names_no_bound_has_none() {
+        use TargetKind::{BuiltIn, Command, Running};
+        assert!(accepts_any_number(BuiltIn, None, 1_000));
+        assert!(accepts_any_number(BuiltIn, Some(1_020), 32));
+        assert!(!accepts_any_number(BuiltIn, Some(1), 2));
+        assert!(!accepts_any_number(Command, None, 2));
+        assert!(!accepts_any_number(Running, None, 2));
+    }
 }

@@ -140,6 +140,7 @@ fn added(one: Attribution, other: Attribution) -> Attribution {
         connects_slow: one.connects_slow + other.connects_slow,
         connects_by_syn_retransmission: one.connects_by_syn_retransmission
             + other.connects_by_syn_retransmission,
+        connects_by_generator: one.connects_by_generator + other.connects_by_generator,
         first_bytes_slow: one.first_bytes_slow + other.first_bytes_slow,
         first_bytes_by_final_ack: one.first_bytes_by_final_ack + other.first_bytes_by_final_ack,
         first_bytes_by_accept_queue: one.first_bytes_by_accept_queue

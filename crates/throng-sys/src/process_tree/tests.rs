@@ -150,3 +150,18 @@ fn above_the_limit_context_switches_are_read_on_request_only() {
         assert!(switches.voluntary > 0);
     });
 }
+
+#[test]
+fn more_that_run_than_there_are_cpus_wait_for_them() {
+    let loops = crate::affinity::allowed_cpus().len() + 1;
+    let script = "while :; do :; done & ".repeat(loops);
+    let launched = Launched::shell(&format!("{script} echo ready; wait"));
+    let tree = launched.tree();
+    let waited_ns = || tree.run_delay_ns().unwrap().unwrap();
+    let before_ns = waited_ns();
+    while waited_ns() < before_ns + 5_000_000 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(launched);
+    assert_eq!(tree.run_delay_ns().unwrap(), None);
+}

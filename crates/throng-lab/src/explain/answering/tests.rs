@@ -85,7 +85,7 @@ fn a_sample_from_before_it_came_does_not_count_as_empty() {
 fn without_sight_of_the_queue_a_slow_rest_is_not_explained() {
     assert_eq!(parts(&answered(400), &seen()), (None, 0, 40, 360));
     assert_eq!(mostly(&answered(400), &seen()), Mostly::NotExplained);
-    assert_eq!(parts(&answered(240), &seen()), (None, 0, 240, 0));
+    assert_eq!(parts(&answered(240), &seen()), (None, 0, 40, 200));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn where_the_queue_never_overflowed_data_was_lost_otherwise() {
         ..seen()
     };
     let request = sent_again(answered(700), 2, 600);
-    assert_eq!(parts(&request, &seen), (None, 0, 100, 600));
+    assert_eq!(parts(&request, &seen), (None, 0, 40, 660));
     assert_eq!(mostly(&request, &seen), Mostly::NotExplained);
 }
 
@@ -225,4 +225,31 @@ fn a_wait_of_no_length_has_no_cause() {
     assert_eq!(mostly(&at_once, &seen()), Mostly::NotExplained);
     let answering = Answering::of(&at_once, PHASE_NS, &seen()).expect("it was connected");
     assert_eq!(answering.causes(&at_once, PHASE_NS, None), []);
+}
+
+#[test]
+fn a_queue_that_never_empties_lets_go_who_came_first() {
+    let busy = queue(&[(0, 2), (40, 1), (50, 2), (80, 1), (90, 2)]);
+    let timed_out = failed(ReplyTimedOut, 10_000);
+    assert_eq!(
+        parts(&timed_out, &with_queue(&busy)),
+        (None, 80, 9_920, 0),
+        "two have left when the second fall was seen"
+    );
+    assert_eq!(
+        parts(&answered(400), &with_queue(&busy)),
+        (None, 80, 320, 0)
+    );
+}
+
+#[test]
+fn a_wait_in_an_empty_queue_is_none() {
+    let empty = Queue {
+        gap_ms: 40,
+        ..queue(&[(30, 0)])
+    };
+    assert_eq!(
+        parts(&answered(400), &with_queue(&empty)),
+        (None, 0, 400, 0)
+    );
 }

@@ -156,6 +156,33 @@ fn the_handshakes_of_a_port_that_was_used_before_are_told_apart() {
 }
 
 #[test]
+fn a_connect_that_only_the_generator_made_slow_counts_apart() {
+    let client = "127.0.0.1:40000";
+    let mut flows = Flows::default();
+    let address = client.parse().expect("an address");
+    flows.0.insert(address, flow(&[0], &[1]));
+    let seen = Seen {
+        flows: Some(&flows),
+        ..seen()
+    };
+    let mut phase = phase(vec![RequestRecord {
+        local_address: Some(client.to_owned()),
+        ..slow_to_connect(700, 0)
+    }]);
+    attribute(&mut phase, &seen);
+    let late = Cause::GeneratorLate {
+        waited_ns: 700 * MS,
+    };
+    assert_eq!(phase.requests[0].causes, [late]);
+    let counts = Attribution {
+        connects_slow: 1,
+        connects_by_generator: 1,
+        ..Attribution::default()
+    };
+    assert_eq!(phase.attribution, counts);
+}
+
+#[test]
 fn waits_that_are_not_slow_are_counted_where_the_queue_was_observed() {
     let never_empty = queue(&[(0, 3)]);
     let empty = queue(&[(0, 0)]);
@@ -234,6 +261,7 @@ fn waited_ns(cause: &Cause) -> u64 {
         | Cause::FinalAckDropped { waited_ns, .. }
         | Cause::AcceptQueue { waited_ns, .. }
         | Cause::Service { waited_ns }
+        | Cause::GeneratorLate { waited_ns }
         | Cause::NotExplained { waited_ns } => waited_ns,
     }
 }
@@ -268,6 +296,7 @@ proptest! {
         prop_assert_eq!(
             counts.connects_slow + counts.first_bytes_slow,
             counts.connects_by_syn_retransmission
+                + counts.connects_by_generator
                 + counts.first_bytes_by_final_ack
                 + counts.first_bytes_by_accept_queue
                 + counts.first_bytes_by_service

@@ -29,6 +29,8 @@ pub(crate) struct Case {
     pub(crate) counters: CounterDeltas,
     pub(crate) errors: ErrorCounts,
     pub(crate) busy: Busy,
+    pub(crate) wanted: Busy,
+    pub(crate) accepts_any_number: bool,
     pub(crate) was_listening: Option<bool>,
     pub(crate) checks: Vec<Check>,
 }
@@ -58,6 +60,11 @@ impl Case {
                 server: Some(0.05),
                 generator: Some(0.05),
             },
+            wanted: Busy {
+                server: None,
+                generator: None,
+            },
+            accepts_any_number: false,
             was_listening: None,
             checks: vec![],
         }
@@ -96,7 +103,9 @@ impl Case {
             kernel_counters: &self.counters,
             errors: &self.errors,
             busy: self.busy,
+            wanted: self.wanted,
             serves_at_once: None,
+            accepts_any_number: self.accepts_any_number,
             was_listening: self.was_listening,
             checks: &self.checks,
         }

@@ -1,15 +1,31 @@
 //! Head-of-line blocking: the server had accepted the requests, was not busy, and yet each waited for others' service.
+//!
+//! Others are needed for that: a client by itself waits for nobody. And the service time must be true: a server that takes longer for
+//! each request than was said keeps nobody waiting. So one request at least, as the first of all is in a loop that blocks, must have been
+//! answered in about the service time. (One and not one in twenty: in a closed loop all but the first round wait for all others.)
+//!
+//! Where the server takes any number of connections and yet leaves them in the accept queue, the loop that would accept them is the
+//! one that is blocked: those waits count here too.
 
 use throng_record::Finding;
 
 use super::Evidence;
 use super::idle_server::idle_server;
+use crate::explain::account::Account;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let idle = idle_server(evidence)?;
     let service_time_ns = evidence.setting.service_time_ns?;
-    let slow = idle.phase.attribution.first_bytes_by_service;
-    let delayed = idle.account.delayed_by_service;
+    let quickest_ns = idle.phase.first_byte_latency.min_ns;
+    if Account::is_delayed(quickest_ns, service_time_ns) {
+        return None;
+    }
+    let mut slow = idle.phase.attribution.first_bytes_by_service;
+    let mut delayed = idle.account.delayed_by_service;
+    if evidence.accepts_any_number {
+        slow += idle.phase.attribution.first_bytes_by_accept_queue;
+        delayed += idle.account.delayed_by_accept_queue;
+    }
     (idle.is_slow(slow) || idle.is_delayed(delayed)).then(|| Finding::HeadOfLineBlocking {
         requests: slow.max(delayed),
         of_requests: idle.phase.begun,
@@ -22,7 +38,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::findings::hand_made::Case;
+    use crate::explain::findings::hand_made::{Case, histogram};
 
     fn found(slow: u64, delayed: u64, by_service: u64, busy: Option<f64>) -> Option<u64> {
         let mut case = Case::backlog();
@@ -48,6 +64,48 @@ mod tests {
         assert_eq!(found(0, 80, 40, Some(0.1)), Some(40));
         assert_eq!(found(0, 79, 79, Some(0.1)), None);
         assert_eq!(found(0, 80, 39, Some(0.1)), None);
+    }
+
+    #[test]
+    fn nobody_is_blocked_by_himself() {
+        let mut case = Case::backlog();
+        case.phase.attribution.first_bytes_by_service = 160;
+        case.setting.connections = 2;
+        assert!(find(&case.evidence()).is_some());
+        case.setting.connections = 1;
+        assert_eq!(find(&case.evidence()), None);
+    }
+
+    #[test]
+    fn a_service_that_takes_longer_than_was_said_blocks_nobody() {
+        let mut case = Case::backlog();
+        case.phase.attribution.first_bytes_by_service = 160;
+        case.phase.first_byte_latency = histogram(&[(300_000_000, 159), (310_000_000, 1)]);
+        assert_eq!(find(&case.evidence()), None);
+        case.phase.first_byte_latency = histogram(&[(41_000_000, 1), (300_000_000, 159)]);
+        assert!(find(&case.evidence()).is_some());
+    }
+
+    #[test]
+    fn a_loop_that_would_accept_any_number_is_blocked_where_they_queue() {
+        let mut case = Case::backlog();
+        case.phase.attribution.first_bytes_by_accept_queue = 100;
+        case.phase.attribution.first_bytes_by_service = 7;
+        assert_eq!(find(&case.evidence()), None);
+        case.accepts_any_number = true;
+        let Some(Finding::HeadOfLineBlocking { requests: 107, .. }) = find(&case.evidence()) else {
+            panic!("{:?}", find(&case.evidence()));
+        };
+    }
+
+    #[test]
+    fn sides_that_waited_for_a_cpu_say_nothing() {
+        let mut case = Case::backlog();
+        case.phase.attribution.first_bytes_by_service = 160;
+        case.wanted.server = Some(0.49);
+        assert!(find(&case.evidence()).is_some());
+        case.wanted.generator = Some(0.5);
+        assert_eq!(find(&case.evidence()), None);
     }
 
     #[test]

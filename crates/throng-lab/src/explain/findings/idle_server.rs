@@ -15,7 +15,7 @@ const DELAYED_ONE_IN: u64 = 2;
 /// And where the cause in question has at least half of those: an event loop that blocks makes requests wait in both places.
 const DELAYED_BY_CAUSE_ONE_IN: u64 = 4;
 
-/// A trial with connections of their own and a server that was seen idle.
+/// A trial with connections of their own, several clients, and a server that was seen idle.
 pub(super) struct IdleServer<'a> {
     pub(super) phase: &'a ConnectionsPhase,
     pub(super) account: &'a Account,
@@ -24,10 +24,23 @@ pub(super) struct IdleServer<'a> {
 
 pub(super) fn idle_server<'a>(evidence: &Evidence<'a>) -> Option<IdleServer<'a>> {
     let (phase, account) = evidence.connections?;
+    // Who is alone waits for nobody else, whatever the server is made like.
+    if evidence.setting.connections < 2 {
+        return None;
+    }
     let busy = evidence
         .busy
         .server
         .filter(|&busy| busy < SERVER_BUSY_MAX)?;
+    // Somebody else had the CPUs: what looks like a wait by design was a wait for those.
+    let wanted = [evidence.wanted.server, evidence.wanted.generator];
+    if wanted
+        .into_iter()
+        .flatten()
+        .any(|share| share >= SERVER_BUSY_MAX)
+    {
+        return None;
+    }
     Some(IdleServer {
         phase,
         account,

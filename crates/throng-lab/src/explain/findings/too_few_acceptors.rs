@@ -1,4 +1,7 @@
 //! Too few acceptors: connections waited in the accept queue although the server was not busy.
+//!
+//! Not where the server takes any number of connections, or as many as there are clients: what keeps *its* queue from being emptied is a
+//! loop that blocks, and more acceptors of that kind are no remedy.
 
 use throng_record::Finding;
 
@@ -11,6 +14,9 @@ const DEPTH_MEAN_MIN: f64 = 1.0;
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let idle = idle_server(evidence)?;
     let queue = evidence.accept_queue?;
+    if evidence.accepts_any_number {
+        return None;
+    }
     let of_each = queue.listeners.iter().map(|listener| listener.depth_mean);
     let depth_mean: f64 = of_each.sum();
     let slow = idle.phase.attribution.first_bytes_by_accept_queue;
@@ -56,6 +62,18 @@ mod tests {
         assert_eq!(found(0, 120, 1.0, Some(0.1)), Some(120));
         assert_eq!(found(0, 120, 0.9, Some(0.1)), None);
         assert_eq!(found(0, 79, 3.0, Some(0.1)), None);
+    }
+
+    #[test]
+    fn one_client_or_a_server_that_takes_any_number_lacks_no_acceptors() {
+        let mut case = Case::backlog();
+        case.phase.attribution.first_bytes_by_accept_queue = 160;
+        assert!(find(&case.evidence()).is_some());
+        case.accepts_any_number = true;
+        assert_eq!(find(&case.evidence()), None);
+        case.accepts_any_number = false;
+        case.setting.connections = 1;
+        assert_eq!(find(&case.evidence()), None);
     }
 
     #[test]

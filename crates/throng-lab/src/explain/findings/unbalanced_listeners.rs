@@ -7,11 +7,15 @@ use super::Evidence;
 
 /// The busiest has a connection waiting all the time.
 const BUSIEST_DEPTH_MEAN_MIN: f64 = 1.0;
-/// The idlest has, most of the time, none.
-const IDLEST_DEPTH_MEAN_MAX: f64 = 0.25;
+/// And several times as many as the idlest: loops that work through one connection after another have empty queues now and then
+/// however evenly they share.
+const DEPTH_RATIO_MIN: f64 = 3.0;
+/// And for a good part of the time there was an empty queue beside a waiting one: a mean alone may come from one burst.
+const UNEVEN_SHARE_MIN: f64 = 0.25;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
-    let listeners = &evidence.accept_queue?.listeners;
+    let queue = evidence.accept_queue?;
+    let listeners = &queue.listeners;
     let by_depth = |a: &&ListenerRecord, b: &&ListenerRecord| a.depth_mean.total_cmp(&b.depth_mean);
     let busiest = listeners.iter().max_by(by_depth)?;
     // Listeners on the same port of other addresses get other connections, whatever their queue.
@@ -20,8 +24,9 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         all.filter(|listener| listener.address == busiest.address)
     };
     let idlest = sharing().min_by(by_depth)?;
-    let is_unbalanced =
-        busiest.depth_mean >= BUSIEST_DEPTH_MEAN_MIN && idlest.depth_mean <= IDLEST_DEPTH_MEAN_MAX;
+    let is_unbalanced = busiest.depth_mean >= BUSIEST_DEPTH_MEAN_MIN
+        && busiest.depth_mean >= DEPTH_RATIO_MIN * idlest.depth_mean
+        && queue.uneven_share? >= UNEVEN_SHARE_MIN;
     is_unbalanced.then(|| Finding::UnbalancedListeners {
         listeners: sharing().count() as u32,
         busiest_depth_max: busiest.depth_max,
@@ -36,21 +41,38 @@ mod tests {
     use super::*;
     use crate::explain::findings::hand_made::{Case, listener};
 
-    fn found(depths: &[f64]) -> bool {
+    fn case(depths: &[f64]) -> Case {
         let mut case = Case::backlog();
         let of_depth = |&depth_mean| listener(128, 9, depth_mean);
         case.queue.listeners = depths.iter().map(of_depth).collect();
-        find(&case.evidence()).is_some()
+        case.queue.uneven_share = Some(0.5);
+        case
+    }
+
+    fn found(depths: &[f64]) -> bool {
+        find(&case(depths).evidence()).is_some()
     }
 
     #[test]
-    fn a_long_queue_beside_an_empty_one_is_unbalanced() {
+    fn a_queue_several_times_as_long_as_another_is_unbalanced() {
         assert!(found(&[0.0, 4.2]));
-        assert!(found(&[1.0, 2.0, 0.25]));
+        assert!(found(&[4.33, 2.97, 1.25, 0.53]));
+        assert!(found(&[1.0, 2.0, 0.66]));
         assert!(!found(&[0.99, 0.0]));
-        assert!(!found(&[4.2, 0.26]));
+        assert!(!found(&[4.2, 1.5]));
         assert!(!found(&[4.2]));
         assert!(!found(&[]));
+    }
+
+    #[test]
+    fn one_must_have_been_empty_while_another_was_not() {
+        let mut burst = case(&[4.2, 0.3]);
+        burst.queue.uneven_share = Some(0.24);
+        assert_eq!(find(&burst.evidence()), None);
+        burst.queue.uneven_share = Some(0.25);
+        assert!(find(&burst.evidence()).is_some());
+        burst.queue.uneven_share = None;
+        assert_eq!(find(&burst.evidence()), None);
     }
 
     #[test]
@@ -61,6 +83,7 @@ mod tests {
             ..listener(128, 0, 0.0)
         };
         case.queue.listeners = vec![listener(128, 9, 4.0), elsewhere];
+        case.queue.uneven_share = Some(1.0);
         assert_eq!(find(&case.evidence()), None);
     }
 }

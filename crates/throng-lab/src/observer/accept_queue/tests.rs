@@ -20,12 +20,11 @@ fn a_queue_is_seen_to_fill_and_to_empty() {
     let (listener, server) = listen(1);
     let mut sampler = Sampler::new(&Network::own(), server).unwrap();
     sampler.look();
-    let before_ns = monotonic_ns();
     let _clients = [(); 2].map(|()| TcpStream::connect(server).unwrap());
     let filled_ns = monotonic_ns();
     sampler.look();
+    let again_ns = monotonic_ns();
     sampler.look();
-    let still_ns = monotonic_ns();
     for _ in 0..2 {
         socket::accept(&listener).unwrap();
     }
@@ -39,9 +38,9 @@ fn a_queue_is_seen_to_fill_and_to_empty() {
     assert_eq!((own.timeline.depth_max, seen.total.depth_max), (2, 2));
     assert!(own.timeline.full_ns > 0 && own.timeline.full_ns < own.timeline.watched_ns);
     assert_eq!(own.timeline.runs().len(), 3);
-    assert_eq!(seen.depth_at(before_ns), Some(0));
-    assert_eq!(seen.depth_at(still_ns), Some(2));
-    assert!(seen.first_empty_after(filled_ns).unwrap() >= emptied_ns);
+    assert_eq!(seen.depth_from(0), Some(0));
+    assert_eq!(seen.depth_from(again_ns), Some(2));
+    assert!(seen.left_by(filled_ns).unwrap() >= emptied_ns);
     assert_eq!((seen.samples, seen.failures), (4, 0));
     assert!(seen.longest_gap_ns > 0);
 }
@@ -72,10 +71,15 @@ fn all_queues_of_a_shared_port_are_seen_and_no_others() {
         while socket::accept(socket).is_ok() {}
     }
     sampler.look();
-    assert_eq!(sampler.seen.depth_at(monotonic_ns()), None, "not yet");
+    assert_eq!(sampler.seen.depth_from(monotonic_ns()), None, "not yet");
     let last_ns = sampler.seen.last_ns.unwrap();
-    assert_eq!(sampler.seen.depth_at(last_ns), Some(0));
-    assert_eq!(sampler.seen.first_empty_after(0), Some(last_ns));
+    assert_eq!(sampler.seen.depth_from(last_ns), Some(0));
+    assert_eq!(sampler.seen.left_by(0), Some(last_ns));
+    assert_eq!(
+        sampler.seen.uneven_share(),
+        Some(0.0),
+        "all had some, then none"
+    );
 }
 
 #[test]
@@ -112,5 +116,27 @@ fn it_is_watched_from_start_to_stop_also_where_nobody_listens() {
         .unwrap()
         .stop();
     assert!(seen.listeners.is_empty() && seen.samples >= 2);
-    assert_eq!(seen.depth_at(seen.last_ns.unwrap()), None);
+    assert_eq!(seen.depth_from(seen.last_ns.unwrap()), None);
+}
+
+#[test]
+fn a_queue_beside_an_empty_one_is_uneven() {
+    let two = NonZeroUsize::new(2).unwrap();
+    let any: Address = "127.0.0.1:0".parse().unwrap();
+    let (sockets, address) = shared_port::listen(&any, 64, two).unwrap();
+    let Address::Tcp(server) = address else {
+        panic!("TCP")
+    };
+    let mut sampler = Sampler::new(&Network::own(), server).unwrap();
+    let _clients = [(); 47].map(|()| TcpStream::connect(server).unwrap());
+    let joined_ns = monotonic_ns();
+    while socket::accept(&sockets[0]).is_ok() {}
+    sampler.look();
+    sampler.look();
+    let still_ns = monotonic_ns();
+    while socket::accept(&sockets[1]).is_ok() {}
+    sampler.look();
+    let seen = sampler.seen;
+    assert_eq!(seen.uneven_share(), Some(1.0));
+    assert!(seen.left_by(joined_ns).unwrap() > still_ns);
 }

@@ -65,24 +65,33 @@ impl Timeline {
         (self.watched_ns > 0).then(|| self.depth_ns as f64 / self.watched_ns as f64)
     }
 
-    /// As it was at the last look up to `at_ns`; `None` outside of the history, and where nobody listened.
-    pub(crate) fn depth_at(&self, at_ns: u64) -> Option<u32> {
-        let run = self.runs[..self.begun_by(at_ns)].last()?;
-        let end_ns = self.runs.last()?.last_ns;
-        run.depth.filter(|_| at_ns <= end_ns)
+    /// Its length by the first look from `at_ns` on; `None` after the last, and where nobody listened.
+    pub(crate) fn depth_from(&self, at_ns: u64) -> Option<u32> {
+        self.not_ended_by(at_ns).first()?.depth
     }
 
-    /// When it was first seen empty from `at_ns` on.
-    pub(crate) fn first_empty_after(&self, at_ns: u64) -> Option<u64> {
-        let not_ended = self.runs.partition_point(|run| run.last_ns < at_ns);
-        let mut rest = self.runs[not_ended..].iter();
-        let run = rest.find(|run| run.depth == Some(0))?;
-        Some(run.first_ns.max(at_ns))
+    /// When whoever joined it by `at_ns` had left it: first in, first out, behind at most as many as the next look saw, so once the length
+    /// has been seen to fall by as much since; or when nobody listened any more. Falls that others made good in between go unseen: it
+    /// may have been earlier. `None` where it stayed on.
+    pub(crate) fn left_by(&self, at_ns: u64) -> Option<u64> {
+        let mut runs = self.not_ended_by(at_ns).iter();
+        let joined = runs.next()?;
+        let mut depth = joined.depth.unwrap_or(0);
+        let mut ahead = depth;
+        if ahead == 0 {
+            return Some(joined.first_ns.max(at_ns));
+        }
+        let left = runs.find(|run| {
+            let now = run.depth.unwrap_or(0);
+            ahead = ahead.saturating_sub(depth.saturating_sub(now));
+            depth = now;
+            ahead == 0 || run.depth.is_none()
+        })?;
+        Some(left.first_ns)
     }
 
-    /// How many runs had begun.
-    fn begun_by(&self, at_ns: u64) -> usize {
-        self.runs.partition_point(|run| run.first_ns <= at_ns)
+    fn not_ended_by(&self, at_ns: u64) -> &[Run] {
+        &self.runs[self.runs.partition_point(|run| run.last_ns < at_ns)..]
     }
 }
 
@@ -125,24 +134,28 @@ mod tests {
             (90, Some(0)),
             (95, Some(0)),
         ]);
-        let depths = [9, 10, 25, 30, 59, 60, 89, 90, 95, 96].map(|at| timeline.depth_at(at));
         let zero = Some(0);
-        let expected = [
-            None,
-            zero,
-            zero,
-            Some(4),
-            Some(4),
-            None,
-            None,
-            zero,
-            zero,
-            None,
-        ];
-        assert_eq!(depths, expected);
-        let after = [0, 15, 21, 60, 92, 96].map(|at| timeline.first_empty_after(at));
-        let expected = [Some(10), Some(15), Some(90), Some(90), Some(92), None];
+        let after = [0, 15, 21, 60, 92, 96].map(|at| timeline.left_by(at));
+        let expected = [Some(10), Some(15), Some(60), Some(60), Some(92), None];
         assert_eq!(after, expected);
+        let next = [0, 15, 21, 60, 96].map(|at| timeline.depth_from(at));
+        assert_eq!(next, [zero, zero, Some(4), None, None]);
+    }
+
+    #[test]
+    fn who_joins_leaves_when_as_many_have_left_as_were_there() {
+        let never_empty = seen(&[
+            (10, Some(2)),
+            (20, Some(3)),
+            (30, Some(2)),
+            (40, Some(4)),
+            (50, Some(2)),
+            (60, Some(1)),
+        ]);
+        let left = [5, 15, 25, 35, 45, 55].map(|at| never_empty.left_by(at));
+        let expected = [Some(50), Some(50), Some(50), None, None, None];
+        assert_eq!(left, expected);
+        assert_eq!(seen(&[(10, Some(2)), (20, None)]).left_by(5), Some(20));
     }
 
     #[test]
@@ -155,6 +168,6 @@ mod tests {
         assert!(timeline.is_cut_short);
         assert_eq!(timeline.runs().len(), RUNS_MAX);
         assert_eq!(timeline.watched_ns, looks - 1);
-        assert_eq!(timeline.depth_at(looks - 1), None);
+        assert_eq!(timeline.depth_from(looks - 1), None);
     }
 }
