@@ -107,6 +107,7 @@ fn waited_ns(cause: &Cause) -> u64 {
         | Cause::FinalAckDropped { waited_ns, .. }
         | Cause::AcceptQueue { waited_ns, .. }
         | Cause::Service { waited_ns }
+        | Cause::GeneratorLate { waited_ns }
         | Cause::NotExplained { waited_ns } => *waited_ns,
     }
 }
