@@ -3,8 +3,6 @@
 
 mod support;
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::Path;
 
 use support::backlog::{connections, run, run_one};
@@ -240,36 +238,37 @@ fn too_few_acceptors_where_one_serves_eight() {
     assert!(!names(&trials[1]).contains(&"too-few-acceptors"));
 }
 
-/// Each message is answered in two pieces.
-fn in_two_pieces(mut stream: TcpStream) {
-    let mut message = [0; peer::SIZE];
-    while stream.read_exact(&mut message).is_ok() {
-        let (head, rest) = message.split_at(1);
-        if stream
-            .write_all(head)
-            .and_then(|()| stream.write_all(rest))
-            .is_err()
-        {
-            return;
-        }
-    }
-}
-
-fn in_two_pieces_without_nagle(stream: TcpStream) {
-    stream.set_nodelay(true).expect("set");
-    in_two_pieces(stream);
+/// A server in Python that answers each message of 6 bytes in two pieces, with Nagle's algorithm at work or not.
+fn in_two_pieces(bench: &Bench, nodelay: u8) -> String {
+    let script = format!(
+        r#"
+import os, signal, socket, sys, threading
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+def serve(connection):
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, {nodelay})
+    while message := connection.recv(6, socket.MSG_WAITALL):
+        connection.sendall(message[:1])
+        connection.sendall(message[1:])
+while True:
+    threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+"#
+    );
+    bench.write("pieces.py", &script);
+    "python3 pieces.py {port}".to_owned()
 }
 
 #[test]
 fn delayed_ack_against_nagle() {
-    let exchange = |treat| {
+    let exchange = |nodelay| {
         let bench = Bench::new();
-        let size = peer::SIZE.to_string();
+        let command = in_two_pieces(&bench, nodelay);
         let outcome = bench.throng(&[
             "echo",
-            &peer::start(treat),
+            "--command",
+            &command,
             "--size",
-            &size,
+            "6",
             "--connections",
             "2",
             "--duration",
@@ -281,7 +280,12 @@ fn delayed_ack_against_nagle() {
         ]);
         (outcome, bench.record().trials.remove(0))
     };
-    let (outcome, trial) = exchange(in_two_pieces);
+    let (outcome, trial) = exchange(0);
+    if trial.network == Network::Host {
+        // Whose segments they are cannot be told there.
+        assert!(!names(&trial).contains(&"delayed-ack"));
+        return;
+    }
     let Finding::DelayedAck {
         share_of_replies,
         latency_ns_median,
@@ -300,7 +304,7 @@ fn delayed_ack_against_nagle() {
         "{latency_ns_median}"
     );
     assert!(replies > 0 && delayed_acks as f64 >= share_of_replies * replies as f64 / 2.0);
-    let (_, trial) = exchange(in_two_pieces_without_nagle);
+    let (_, trial) = exchange(1);
     assert!(
         !names(&trial).contains(&"delayed-ack"),
         "{:?}",
@@ -339,7 +343,7 @@ fn unbalanced_listeners_of_one_port() {
     };
     assert_eq!(listeners, 16);
     assert!(busiest_depth_max > idlest_depth_max);
-    assert!(busiest_depth_mean >= 1.0 && idlest_depth_mean <= 0.25);
+    assert!(busiest_depth_mean >= 1.0 && busiest_depth_mean >= 3.0 * idlest_depth_mean);
     assert!(!names(&trials[1]).contains(&"unbalanced-listeners"));
     assert_eq!(trials[1].network, Network::Private);
 }
