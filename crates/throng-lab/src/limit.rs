@@ -24,9 +24,13 @@ pub(crate) struct Busy {
 /// What share of the cores that it can use at once a side ran on *or waited for*, with others on the same CPUs: idle by its own CPU
 /// time, it may have had no CPU to run on.
 pub(crate) fn wanted(side: &SideRecord, at_once: u32) -> Option<f64> {
-    let cores = (side.cpus.len() as u32).min(at_once.max(1)).max(1);
     let wanted_ns = side.cpu_ns.saturating_add(side.run_delay_ns?) as f64;
-    (side.window_ns > 0).then(|| wanted_ns / (side.window_ns as f64 * f64::from(cores)))
+    (side.window_ns > 0).then(|| wanted_ns / (side.window_ns as f64 * cores(side, at_once)))
+}
+
+/// Cores that a side can use at once: no more than it has threads.
+pub(crate) fn cores(side: &SideRecord, at_once: u32) -> f64 {
+    f64::from((side.cpus.len() as u32).min(at_once.max(1)).max(1))
 }
 
 /// The limit, as [`Limit`] defines it. A spinning pacer is always busy, so an open loop is judged by its rate first.

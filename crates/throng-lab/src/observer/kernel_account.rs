@@ -82,8 +82,8 @@ impl KernelAccount {
     /// Looks a last time, and tells what was seen.
     pub(crate) fn stop(self) -> KernelAccountSeen {
         let mut unseen = self.unseen;
-        // First: right after it the caller reads the counters that the handshakes are compared with.
         let queue = self.queue.map(AcceptQueueObserver::stop);
+        // Last: right after it the caller reads the counters that the handshakes are compared with.
         let handshakes = self.handshakes.map(HandshakeObserver::stop);
         let queue = queue.filter(|seen| !seen.listeners.is_empty());
         if queue.is_none() && self.was_listening == Some(false) {

@@ -8,7 +8,7 @@ use throng_record::{
 use super::explaining;
 use crate::checks::{self, Evidence};
 use crate::launcher::{Ending, LifeEnd};
-use crate::limit::{Busy, SERVER_BUSY, limit};
+use crate::limit::{Busy, SERVER_BUSY, cores, limit};
 use crate::observer::{KernelAccountSeen, Observations};
 
 /// Puts everything together; whether the failure, if it is one, will repeat itself.
@@ -106,8 +106,7 @@ fn fit_to_window(side: &mut Option<SideRecord>, exchange: &ExchangePhase) {
 
 /// CPU time ÷ (window × cores that this side can use at once); `None` without a window.
 fn busy(side: &SideRecord, at_once: u32) -> Option<f64> {
-    let cores = (side.cpus.len() as u32).min(at_once.max(1)).max(1);
-    Some(cores_used(side)? / f64::from(cores))
+    Some(cores_used(side)? / cores(side, at_once))
 }
 
 /// The same for a server, of which it is not known how many threads serve: many have one that does and some that idle (Redis,

@@ -1,6 +1,6 @@
 //! From the generator's account of every request and what the observers saw to causes and findings.
 
-use throng_record::{LoadRecord, Network, Setting, SideRecord, TargetKind, TargetRecord, Trial};
+use throng_record::{LoadRecord, Setting, SideRecord, TargetKind, TargetRecord, Trial};
 
 use crate::explain::{
     Account, Evidence, FlowsSeen, QueueSeen, Seen, attribute, duration_least_ns, findings,
@@ -30,13 +30,14 @@ pub(super) fn attribute_requests(
         .map(|queue| queue.record(asked, somaxconn, started_at_ns));
     trial.handshakes = kernel.handshakes.as_ref().map(|seen| seen.record());
     trial.unseen.clone_from(&kernel.unseen);
-    let is_visible = is_launched || kernel.was_listening == Some(true);
+    let is_in_sight = server_is_in_sight(target.kind, kernel.was_listening, trial.server.is_some());
+    let aborts = in_force(setting, "net.ipv4.tcp_abort_on_overflow").unwrap_or(0) > 0;
     let overflows = trial.kernel_counters.get(OVERFLOWS).copied().unwrap_or(0);
     let seen = Seen {
         service_time_ns: setting.service_time_ns,
         syn_linear_timeouts: in_force(setting, "net.ipv4.tcp_syn_linear_timeouts").unwrap_or(0),
-        aborts_on_overflow: in_force(setting, "net.ipv4.tcp_abort_on_overflow").unwrap_or(0) > 0,
-        overflows: is_visible.then(|| u64::try_from(overflows).unwrap_or(0)),
+        aborts_on_overflow: is_in_sight && aborts,
+        overflows: is_in_sight.then(|| u64::try_from(overflows).unwrap_or(0)),
         queue: kernel.queue.as_ref().map(|seen| seen as &dyn QueueSeen),
         flows: kernel
             .handshakes
@@ -61,9 +62,8 @@ pub(super) fn find(
     was_listening: Option<bool>,
 ) {
     let errors = record.errors();
-    // A remote server's counters are not ours.
     let none = throng_record::side::CounterDeltas::new();
-    let is_visible = trial.network == Network::Private || was_listening != Some(false);
+    let is_in_sight = server_is_in_sight(target.kind, was_listening, trial.server.is_some());
     let found = findings(&Evidence {
         setting,
         network: trial.network,
@@ -72,7 +72,7 @@ pub(super) fn find(
         connections: record.connections.as_ref().zip(account),
         accept_queue: trial.accept_queue.as_ref(),
         handshakes: trial.handshakes.as_ref(),
-        kernel_counters: if is_visible {
+        kernel_counters: if is_in_sight {
             &trial.kernel_counters
         } else {
             &none
@@ -95,6 +95,14 @@ pub(super) fn find(
     trial.findings = found;
 }
 
+/// Whether the network whose counters and settings we read is the server's. That of a server on another host, or in a container's
+/// network, is not: its counters are not ours.
+fn server_is_in_sight(kind: TargetKind, was_listening: Option<bool>, is_observed: bool) -> bool {
+    let is_launched = kind != TargetKind::Running;
+    // Where nobody looked for its listener, a process that was found by its listener tells the same.
+    is_launched || was_listening.unwrap_or(is_observed)
+}
+
 fn of_side(side: Option<&SideRecord>, threads: Option<u32>) -> Option<f64> {
     side.and_then(|side| wanted(side, threads.unwrap_or(side.threads_max)))
 }
@@ -111,6 +119,25 @@ fn accepts_any_number(kind: TargetKind, serves_at_once: Option<u32>, clients: u3
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_hosts_server_is_not_in_sight() {
+        use TargetKind::{BuiltIn, Command, Running};
+        for (was_listening, is_observed, expected) in [
+            (None, false, false),
+            (None, true, true),
+            (Some(false), false, false),
+            (Some(true), false, true),
+        ] {
+            assert_eq!(
+                server_is_in_sight(Running, was_listening, is_observed),
+                expected,
+                "{was_listening:?} {is_observed}"
+            );
+        }
+        assert!(server_is_in_sight(BuiltIn, None, false));
+        assert!(server_is_in_sight(Command, None, false));
+    }
 
     #[test]
     fn only_a_built_in_server_that_names_no_bound_has_none() {
