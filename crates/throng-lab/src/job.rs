@@ -62,6 +62,7 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
             seed: plan.seed.wrapping_add(u64::from(cell.repeat)),
             serves_at_once: None,
         },
+        work: setting.work.clone(),
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn units(plan: &Plan) -> Vec<Unit> {
     let mut units = Vec::new();
     for (target, record) in (0..).zip(&plan.targets) {
         let groups = match record.kind {
-            TargetKind::Running => &apart,
+            TargetKind::Running | TargetKind::Multiplexer => &apart,
             TargetKind::BuiltIn | TargetKind::Command => &shared,
         };
         units.extend(groups.iter().map(|settings| Unit {

@@ -227,6 +227,7 @@ impl Bench<'_> {
             exchange: None,
             close: None,
             connections: None,
+            accept: None,
             accept_queue: None,
             handshakes: None,
             unseen: vec![],

@@ -124,6 +124,23 @@ pub enum Finding {
         /// Its mean depth.
         idlest_depth_mean: f64,
     },
+    /// A wait costs more the more connections sit idle.
+    CostGrowsWithIdle {
+        /// What was timed: `accept` or `data`.
+        measured: String,
+        /// Nanoseconds that each idle connection adds.
+        ns_per_connection: f64,
+        /// Lower end of its 95 % interval.
+        ns_per_connection_low: f64,
+        /// Upper end.
+        ns_per_connection_high: f64,
+        /// Idle connections at the end.
+        idle: u32,
+        /// The cost there.
+        cost_ns_last: u64,
+        /// The cost with the fewest.
+        cost_ns_first: u64,
+    },
 }
 
 impl Finding {
@@ -141,6 +158,7 @@ impl Finding {
             Self::DelayedAck { .. } => "delayed-ack",
             Self::GeneratorBound { .. } => "generator-bound",
             Self::UnbalancedListeners { .. } => "unbalanced-listeners",
+            Self::CostGrowsWithIdle { .. } => "cost-grows-with-idle",
         }
     }
 }

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ClosePhase, ConnectPhase, ConnectionsPhase, ErrorCounts, ExchangePhase, ExchangeSpec, FleetSpec,
+    AcceptPhase, ClosePhase, ConnectPhase, ConnectionsPhase, ErrorCounts, ExchangePhase,
+    ExchangeSpec, FleetSpec, Work,
 };
 
 /// Everything a generator process needs: read as JSON from its standard input.
@@ -12,8 +13,11 @@ use crate::{
 pub struct LoadJob {
     /// The connections.
     pub fleet: FleetSpec,
-    /// What is done with them.
+    /// The exchange: what is done with them, unless `work` says otherwise.
     pub exchange: ExchangeSpec,
+    /// What is to be done.
+    #[serde(default)]
+    pub work: Work,
 }
 
 /// One line of the generator's standard output.
@@ -60,6 +64,9 @@ pub struct LoadRecord {
     /// Where each message has a connection of its own: those connections. `connect` and `close` are then empty.
     #[serde(default)]
     pub connections: Option<ConnectionsPhase>,
+    /// A multiplexer's cost; there is no fleet, so all else is empty.
+    #[serde(default)]
+    pub accept: Option<AcceptPhase>,
     /// Ended early by request (Ctrl-C): what was measured until then stands.
     pub interrupted: bool,
     /// The generator's own memory per idle connection: growth of its private memory from before the fleet was made to

@@ -4,6 +4,7 @@
 //! units in the names, one version number ([`SCHEMA_VERSION`]); the JSON Schema is derived from the types, so that
 //! it cannot drift from them. There is no behaviour here beyond merging, encoding and simple arithmetic.
 
+pub mod accept;
 pub mod check;
 pub mod connections;
 pub mod errors;
@@ -24,7 +25,9 @@ pub mod side;
 pub mod target;
 pub mod timeline;
 pub mod trial;
+pub mod work;
 
+pub use accept::{AcceptPhase, AcceptSpec, Multiplexer};
 pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use errors::{ErrorCounts, ErrorKind};
@@ -45,3 +48,4 @@ pub use side::{MemorySample, SeriesSample, SideRecord};
 pub use target::{HttpTarget, ServeOptions, TargetKind, TargetRecord};
 pub use timeline::Timeline;
 pub use trial::{Outcome, Trial};
+pub use work::Work;

@@ -13,6 +13,8 @@ pub enum Experiment {
     Echo,
     /// P clients × R requests at service time S against backlog B: how long in all, against the least possible?
     Backlog,
+    /// What does one accept, and one message, cost while N connections sit idle?
+    Accept,
 }
 
 /// How long a launched server lives.

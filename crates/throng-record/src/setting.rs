@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::ListenFamily;
-use crate::{Amount, Backend, ConnectionUse, Pacing, Protocol, SourceAddresses, Stop};
+use crate::{Amount, Backend, ConnectionUse, Pacing, Protocol, SourceAddresses, Stop, Work};
 
 /// A point of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,9 @@ pub struct Setting {
     /// Whether messages share connections.
     #[serde(default)]
     pub connection: ConnectionUse,
+    /// What the generator is asked to do.
+    #[serde(default)]
+    pub work: Work,
     /// The wire behaviour asked of launched built-in servers: `echo`, `oneshot` or `http`.
     #[serde(default = "echo")]
     pub workload: String,

@@ -13,6 +13,8 @@ pub enum TargetKind {
     Command,
     /// A server that already runs, at an address.
     Running,
+    /// No server: a multiplexer, timed in the generator's own process.
+    Multiplexer,
 }
 
 /// A target as it stands in the record.

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::side::CounterDeltas;
 use crate::{
-    AcceptQueueRecord, Check, ClosePhase, ConnectPhase, ConnectionsPhase, ExchangePhase, Finding,
-    HandshakesRecord, Limit, LoadJob, Network, SeriesSample, SideRecord, Verdict,
+    AcceptPhase, AcceptQueueRecord, Check, ClosePhase, ConnectPhase, ConnectionsPhase,
+    ExchangePhase, Finding, HandshakesRecord, Limit, LoadJob, Network, SeriesSample, SideRecord,
+    Verdict,
 };
 
 /// How a trial ended.
@@ -60,6 +61,9 @@ pub struct Trial {
     /// Where each message had a connection of its own: those connections.
     #[serde(default)]
     pub connections: Option<ConnectionsPhase>,
+    /// A multiplexer's cost.
+    #[serde(default)]
+    pub accept: Option<AcceptPhase>,
     /// The accept queue; absent where it was not observed.
     #[serde(default)]
     pub accept_queue: Option<AcceptQueueRecord>,

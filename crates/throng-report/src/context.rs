@@ -36,6 +36,7 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
                     told.warmup()
                 ),
             ],
+            Experiment::Accept => vec![told.connections()],
             Experiment::Backlog => vec![
                 told.clients(),
                 told.service_time(),

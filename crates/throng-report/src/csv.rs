@@ -54,7 +54,7 @@ struct Sides {
 /// The whole file, its header included even where no trial was made.
 pub(crate) fn render(record: &RunRecord) -> String {
     match record.plan.experiment {
-        Experiment::Echo => file(record, echo::figures),
+        Experiment::Echo | Experiment::Accept => file(record, echo::figures),
         Experiment::Backlog => file(record, backlog::figures),
     }
 }

@@ -101,6 +101,7 @@ pub(crate) fn place<'a>(record: &'a RunRecord, trial: &Trial) -> Place<'a> {
 /// By what one finding is worse than another of its kind.
 fn gravity(finding: &Finding) -> f64 {
     match finding {
+        Finding::CostGrowsWithIdle { .. } => 0.0,
         Finding::AcceptQueueOverflow { overflows, .. } => *overflows as f64,
         Finding::BacklogClamped {
             asked, in_force, ..

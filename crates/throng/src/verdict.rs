@@ -137,7 +137,7 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
 fn hint(experiment: Experiment, first: Option<&Check>) -> &'static str {
     let nobody_answered = first.is_some_and(|check| check.kind == CheckKind::UnservedConnections);
     match experiment {
-        Experiment::Echo => {
+        Experiment::Echo | Experiment::Accept => {
             "measure longer (--duration) or more often (--repeats), on a quieter machine; see throng doctor"
         }
         Experiment::Backlog if nobody_answered => {

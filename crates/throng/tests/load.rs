@@ -38,6 +38,7 @@ fn job(stop: Stop) -> LoadJob {
             seed: 1,
             serves_at_once: None,
         },
+        work: throng_record::Work::Exchange,
     }
 }
 

@@ -130,6 +130,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             seed: 1,
             serves_at_once: None,
         },
+        work: throng_record::Work::Exchange,
     }
 }
 

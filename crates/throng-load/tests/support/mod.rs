@@ -78,6 +78,7 @@ pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
             seed: 1,
             serves_at_once: None,
         },
+        work: throng_record::Work::Exchange,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::format::{exact, plural, setting_ns, time_ns};
 /// The sentence. One arm for each finding, so that it reads as a table.
 pub(super) fn happened(finding: &Finding) -> String {
     match finding {
+        Finding::CostGrowsWithIdle { .. } => String::new(),
         Finding::AcceptQueueOverflow {
             overflows,
             drops,

@@ -7,6 +7,7 @@ use crate::format::exact;
 /// What it is called.
 pub(super) fn title(finding: &Finding) -> &'static str {
     match finding {
+        Finding::CostGrowsWithIdle { .. } => "",
         Finding::AcceptQueueOverflow { .. } => "Accept-queue overflow",
         Finding::BacklogClamped { .. } => "Backlog clamped",
         Finding::FinalAckDropped { .. } => "Final ACK dropped",
@@ -23,6 +24,7 @@ pub(super) fn title(finding: &Finding) -> &'static str {
 /// Why it comes about.
 pub(super) fn cause(finding: &Finding) -> &'static str {
     match finding {
+        Finding::CostGrowsWithIdle { .. } => "",
         Finding::AcceptQueueOverflow { .. } => {
             "connections came faster than they were accepted, and Linux drops a SYN that finds the accept queue full; the client sends it again after 1 s, and then again and again."
         }
@@ -74,6 +76,7 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
 /// What to do.
 pub(super) fn remedy(finding: &Finding) -> String {
     let fixed = match finding {
+        Finding::CostGrowsWithIdle { .. } => "",
         Finding::AcceptQueueOverflow {
             backlog_sufficient: Some(enough),
             ..

@@ -232,7 +232,8 @@ fn one_of_each() -> Vec<Finding> {
             | Finding::TooFewAcceptors { .. }
             | Finding::DelayedAck { .. }
             | Finding::GeneratorBound { .. }
-            | Finding::UnbalancedListeners { .. } => {}
+            | Finding::UnbalancedListeners { .. }
+            | Finding::CostGrowsWithIdle { .. } => {}
         }
     }
     all

@@ -59,6 +59,7 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         server: None,
         generator: None,
         connections: None,
+        accept: None,
         accept_queue: None,
         handshakes: None,
         unseen: vec![],
@@ -95,6 +96,7 @@ fn job(setting: &Setting) -> LoadJob {
             seed: 1,
             serves_at_once: None,
         },
+        work: throng_record::Work::Exchange,
     }
 }
 

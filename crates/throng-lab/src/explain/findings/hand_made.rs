@@ -136,6 +136,7 @@ fn setting() -> Setting {
     Setting {
         swept: vec![],
         connections: 32,
+        work: throng_record::Work::Exchange,
         protocol: Protocol::Echo { size_bytes: 6 },
         verify: true,
         pacing: Pacing::Closed { outstanding: 1 },

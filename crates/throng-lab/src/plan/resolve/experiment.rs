@@ -50,7 +50,7 @@ const BACKLOG: Defaults = Defaults {
 impl Defaults {
     pub(super) fn of(experiment: Experiment) -> &'static Self {
         match experiment {
-            Experiment::Echo => &ECHO,
+            Experiment::Echo | Experiment::Accept => &ECHO,
             Experiment::Backlog => &BACKLOG,
         }
     }
@@ -149,7 +149,7 @@ pub fn foreign_key(key: &str, experiment: Experiment) -> Option<PlanError> {
 
 fn foreign_to(experiment: Experiment) -> &'static [Foreign] {
     match experiment {
-        Experiment::Echo => &FOREIGN_TO_ECHO,
+        Experiment::Echo | Experiment::Accept => &FOREIGN_TO_ECHO,
         Experiment::Backlog => &FOREIGN_TO_BACKLOG,
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn resolve(
     let defaults = Defaults::of(experiment);
     let listen = point.family.unwrap_or(ListenFamily::Ipv4);
     let exchange = match experiment {
-        Experiment::Echo => exchange::exchange(&point)?,
+        Experiment::Echo | Experiment::Accept => exchange::exchange(&point)?,
         Experiment::Backlog => backlog::exchange(&point, targets, notes)?,
     };
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
@@ -34,6 +34,7 @@ pub(super) fn resolve(
         connections: exchange.connections,
         protocol: exchange.protocol,
         connection: exchange.connection,
+        work: throng_record::Work::Exchange,
         workload: exchange.workload.name().to_owned(),
         service_time_ns: exchange.service_time_ns,
         accept_threads: some_not_zero(

@@ -43,7 +43,7 @@ pub(super) fn resolve(
     if targets.is_empty() {
         return Err(PlanError::NoTarget {
             others: match experiment {
-                Experiment::Echo => "unix:PATH",
+                Experiment::Echo | Experiment::Accept => "unix:PATH",
                 Experiment::Backlog => "http://HOST:PORT/PATH",
             },
         });
@@ -69,7 +69,7 @@ fn check(
         Experiment::Backlog if address.starts_with("unix:") => {
             return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
         }
-        Experiment::Echo | Experiment::Backlog => {}
+        Experiment::Echo | Experiment::Backlog | Experiment::Accept => {}
     }
     let own = Asked {
         workers: target.options.workers.as_slice(),
