@@ -1,10 +1,11 @@
 //! A whole job, as a generator process does it: connect, exchange, close, telling the lab where it is. Where each message has a
-//! connection of its own, these are one.
+//! connection of its own, these are one. Or the job is no exchange at all, and a multiplexer is timed.
 
 use std::time::Duration;
 
-use throng_record::{ConnectionUse, LoadEvent, LoadJob, LoadRecord};
+use throng_record::{ConnectionUse, LoadEvent, LoadJob, LoadRecord, Work};
 
+use crate::accept::run_accept;
 use crate::control::Interrupt;
 use crate::error::LoadError;
 use crate::fleet::{Fleet, Stage};
@@ -23,14 +24,28 @@ pub fn run_job(
     interrupt: &Interrupt,
     tell: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadRecord, LoadError> {
-    let before_bytes = private_bytes();
-    let mut fleet = Fleet::assemble(&job.fleet, &job.exchange, interrupt.clone())?;
-    let mut record = match job.exchange.connection {
-        ConnectionUse::Kept => on_kept_connections(job, &mut fleet, before_bytes, tell)?,
-        ConnectionUse::PerMessage { .. } => on_own_connections(job, &mut fleet, tell)?,
+    let mut record = match &job.work {
+        Work::Exchange => exchange(job, interrupt, tell)?,
+        Work::Accept(spec) => LoadRecord {
+            accept: Some(run_accept(spec, &job.fleet, interrupt, tell)?),
+            ..LoadRecord::default()
+        },
     };
     record.interrupted = interrupt.is_raised();
     Ok(record)
+}
+
+fn exchange(
+    job: &LoadJob,
+    interrupt: &Interrupt,
+    tell: &mut dyn FnMut(LoadEvent),
+) -> Result<LoadRecord, LoadError> {
+    let before_bytes = private_bytes();
+    let mut fleet = Fleet::assemble(&job.fleet, &job.exchange, interrupt.clone())?;
+    match job.exchange.connection {
+        ConnectionUse::Kept => on_kept_connections(job, &mut fleet, before_bytes, tell),
+        ConnectionUse::PerMessage { .. } => on_own_connections(job, &mut fleet, tell),
+    }
 }
 
 fn on_kept_connections(

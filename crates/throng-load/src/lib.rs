@@ -8,6 +8,7 @@
 //! The hot path (one received reply: read the clock, compare, record, send the next) neither allocates, locks, formats
 //! nor shares a cache line with another thread.
 
+mod accept;
 mod backend;
 mod confidence;
 mod connection;

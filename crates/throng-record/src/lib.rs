@@ -27,7 +27,7 @@ pub mod timeline;
 pub mod trial;
 pub mod work;
 
-pub use accept::{AcceptPhase, AcceptSpec, Multiplexer};
+pub use accept::{AcceptPhase, AcceptSpec, IdleCost, IdleSlice, Multiplexer, Slope};
 pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use errors::{ErrorCounts, ErrorKind};

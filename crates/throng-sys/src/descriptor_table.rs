@@ -19,7 +19,7 @@
 //!   only, this one is at `/proc/PID/task/TID/fd`.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use crate::kernel_file::with_context;
 
@@ -47,6 +47,15 @@ pub fn make_private(keep: &[BorrowedFd<'_>]) -> io::Result<()> {
         unshare = 0;
     }
     Ok(())
+}
+
+/// Puts a copy of `replacement` in the place of standard input, in the calling thread's table: that of the whole process
+/// unless the thread made its own.
+///
+/// # Errors
+/// As `dup2(2)`.
+pub fn replace_standard_input(replacement: impl AsFd) -> io::Result<()> {
+    Ok(rustix::stdio::dup2_stdin(replacement)?)
 }
 
 const FIRST_BEYOND_STANDARD: u32 = 3;
@@ -159,6 +168,25 @@ mod tests {
         drop(writer);
         // End of input: the thread's copy went with its table.
         assert_eq!(reader.read(&mut [0]).unwrap(), 0);
+    }
+
+    #[test]
+    fn standard_input_is_replaced_in_the_threads_own_table_only() {
+        let identity = || std::fs::read_link("/proc/thread-self/fd/0");
+        let before = identity().ok();
+        std::thread::spawn(|| {
+            make_private(&[]).unwrap();
+            let (reader, mut writer) = io::pipe().unwrap();
+            replace_standard_input(&reader).unwrap();
+            drop(reader);
+            writer.write_all(b"x").unwrap();
+            let mut byte = [0];
+            rustix::io::read(io::stdin().as_fd(), &mut byte).unwrap();
+            assert_eq!(&byte, b"x");
+        })
+        .join()
+        .unwrap();
+        assert_eq!(identity().ok(), before);
     }
 
     #[test]

@@ -30,11 +30,12 @@ impl PollSet {
     /// Appends a descriptor. It must stay open until it is removed: a closed one is reported as [`BROKEN`], a reused
     /// number is another file's readiness.
     pub fn push(&mut self, fd: impl AsFd, interest: i16) {
-        self.entries.push(libc::pollfd {
-            fd: fd.as_fd().as_raw_fd(),
-            events: interest,
-            revents: 0,
-        });
+        self.entries.push(entry(&fd, interest));
+    }
+
+    /// Puts another descriptor at `position`, as [`PollSet::push`] would at the end.
+    pub fn replace(&mut self, position: usize, fd: impl AsFd, interest: i16) {
+        self.entries[position] = entry(&fd, interest);
     }
 
     /// Descriptors in the list.
@@ -70,6 +71,18 @@ impl PollSet {
         self.entries[position].revents
     }
 
+    /// The first position at or after `from` at which the last wait found anything. Nothing but looking at one entry after the
+    /// other tells it.
+    #[must_use]
+    pub fn next_ready(&self, from: usize) -> Option<usize> {
+        let found = self
+            .entries
+            .iter()
+            .skip(from)
+            .position(|entry| entry.revents != 0)?;
+        Some(from + found)
+    }
+
     /// Removes the descriptor at `position`; the last one takes its place, readiness included.
     pub fn swap_remove(&mut self, position: usize) {
         self.entries.swap_remove(position);
@@ -94,6 +107,14 @@ impl PollSet {
             },
             ready => Ok(ready.cast_unsigned() as usize),
         }
+    }
+}
+
+fn entry(fd: &impl AsFd, interest: i16) -> libc::pollfd {
+    libc::pollfd {
+        fd: fd.as_fd().as_raw_fd(),
+        events: interest,
+        revents: 0,
     }
 }
 
@@ -135,6 +156,21 @@ mod tests {
         assert_eq!((set.ready(0), set.ready(1)), (0, READABLE));
         set.swap_remove(0);
         assert_eq!((set.len(), set.ready(0)), (1, READABLE));
+    }
+
+    #[test]
+    fn who_takes_a_place_is_found_there() {
+        let (mut near, far) = UnixStream::pair().expect("a pair");
+        let (_quiet_near, quiet_far) = UnixStream::pair().expect("a pair");
+        let mut set = PollSet::new();
+        (0..3).for_each(|_| set.push(&quiet_far, 0));
+        near.write_all(b"x").expect("written");
+        assert_eq!(set.wait(Some(0)).expect("poll"), 0);
+        assert_eq!(set.next_ready(0), None);
+        set.replace(1, &far, READABLE);
+        assert_eq!((set.len(), set.wait(Some(1000)).expect("poll")), (3, 1));
+        assert_eq!((set.next_ready(0), set.next_ready(1)), (Some(1), Some(1)));
+        assert_eq!((set.next_ready(2), set.next_ready(9)), (None, None));
     }
 
     #[test]

@@ -105,6 +105,17 @@ impl Ring {
         self.push(operation.build(), Kind::Accept, token)
     }
 
+    /// Accepts one connection: one completion, and nothing is under way after it.
+    ///
+    /// # Errors
+    /// As [`Ring::accept`].
+    pub fn accept_once(&mut self, listener: impl AsFd, token: u64) -> io::Result<()> {
+        let nowhere = std::ptr::null_mut();
+        let operation = opcode::Accept::new(target(&listener), nowhere, nowhere.cast())
+            .flags(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
+        self.push(operation.build(), Kind::Accept, token)
+    }
+
     /// Receives from now on, one completion for each piece that comes.
     ///
     /// # Errors

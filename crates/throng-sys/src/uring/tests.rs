@@ -143,6 +143,26 @@ fn an_accepted_descriptor_is_taken_once() {
 }
 
 #[test]
+fn a_single_accept_takes_one_of_two_clients() {
+    let (listener, bound) =
+        crate::socket::listen(&"127.0.0.1:0".parse().expect("an address"), 8).expect("listening");
+    let mut ring = ring(b"");
+    // Asked for before anybody is there, and after.
+    ring.accept_once(&listener, 3).expect("queued");
+    ring.submit().expect("submitted");
+    let _clients =
+        [(), ()].map(|()| crate::socket::start_connect(&bound, None, true).expect("connecting"));
+    for token in [3, 4] {
+        ring.submit_and_wait(1, None).expect("waited");
+        let mut completion = ring.next_completion().expect("an accept");
+        assert_eq!((completion.token, completion.more), (token, false));
+        completion.accepted().expect("a descriptor");
+        assert!(ring.next_completion().is_none(), "one at a time");
+        ring.accept_once(&listener, token + 1).expect("queued");
+    }
+}
+
+#[test]
 fn an_alarm_outlives_the_wait_that_something_else_ended() {
     use crate::clock::monotonic_ns;
     let (mut near, far) = UnixStream::pair().expect("a pair");
