@@ -4,6 +4,7 @@
 //! says in its detail what was compared; a failed one also the likely cause and what to do. A check that cannot be made is
 //! recorded as not applicable, with the reason: that it was not forgotten must be visible.
 
+mod accepted;
 mod answered;
 mod drift;
 pub(crate) mod errors;
@@ -19,8 +20,8 @@ mod unserved;
 
 use throng_record::side::CounterDeltas;
 use throng_record::{
-    Check, CheckKind, CheckResult, ConnectionsPhase, HandshakesRecord, LoadRecord, Network, Pacing,
-    TargetKind,
+    AcceptPhase, Check, CheckKind, CheckResult, ConnectionsPhase, HandshakesRecord, LoadRecord,
+    Network, Pacing, TargetKind,
 };
 
 use crate::launcher::LifeEnd;
@@ -79,6 +80,35 @@ fn of_connections(evidence: &Evidence<'_>, connections: &ConnectionsPhase) -> Ve
         server_died::check(evidence.target, evidence.server),
         answered::somebody_was(connections, &evidence.load.errors()),
     ]
+}
+
+/// Where a multiplexer was timed alone.
+pub(crate) fn of_accept(
+    phase: &AcceptPhase,
+    asked: u32,
+    stolen: Option<steal::Stolen>,
+) -> Vec<Check> {
+    const ALONE: &str =
+        "a multiplexer is timed alone: no server answers, and no messages are paced";
+    let all = [
+        CheckKind::LittlesLaw,
+        CheckKind::OutstandingSampled,
+        CheckKind::GeneratorBound,
+        CheckKind::SchedulingError,
+        CheckKind::Steal,
+        CheckKind::Drift,
+        CheckKind::UnexpectedErrors,
+        CheckKind::HandshakeAccount,
+        CheckKind::ServerCount,
+        CheckKind::ServerDied,
+        CheckKind::UnservedConnections,
+    ];
+    let check = |kind| match kind {
+        CheckKind::Steal => steal::check(stolen),
+        CheckKind::UnservedConnections => accepted::check(phase, asked),
+        kind => not_applicable(kind, ALONE),
+    };
+    all.into_iter().map(check).collect()
 }
 
 /// Where connections were opened first and kept.

@@ -8,10 +8,14 @@ mod waves;
 
 use std::time::Duration;
 
-use throng_record::{Amount, ConnectionUse, Pacing, Plan, Setting, Stop, TargetKind, TargetRecord};
+use throng_record::{
+    AcceptSpec, Amount, ConnectionUse, Multiplexer, Pacing, Plan, Setting, Stop, TargetKind,
+    TargetRecord,
+};
 
 use crate::lifetime::units;
 use crate::plan::{BuiltInModel, model_of};
+use crate::target::multiplexer;
 use waves::AtOnce;
 
 /// Starting and ending a generator, observing, and keeping the record.
@@ -20,6 +24,10 @@ const PER_TRIAL: Duration = Duration::from_millis(50);
 const PER_LAUNCH: Duration = Duration::from_millis(30);
 /// Opening and closing one connection over loopback, at the slower end.
 const PER_CONNECTION: Duration = Duration::from_micros(100);
+/// Looking at one idle descriptor in a wait that looks at all of them, at the slower end.
+const PER_LOOK: Duration = Duration::from_nanos(50);
+/// `select(2)` knows no descriptor from here on.
+const FD_SETSIZE: u64 = 1_024;
 /// The record is written anew after each trial: for each trial that it holds already.
 const PER_KEPT_TRIAL: Duration = Duration::from_micros(100);
 /// Messages per second of a modest server, where nothing better is known.
@@ -32,7 +40,12 @@ pub fn estimate(plan: &Plan, models: &[BuiltInModel]) -> Duration {
         let model = model_of(models, target);
         plan.settings
             .iter()
-            .map(|setting| trial(setting, AtOnce::of(target, model, setting)))
+            .map(
+                |setting| match multiplexer::spec(target, setting.connections) {
+                    Some(spec) => PER_TRIAL.saturating_add(accepting(spec)),
+                    None => trial(setting, AtOnce::of(target, model, setting)),
+                },
+            )
             .fold(Duration::ZERO, Duration::saturating_add)
     };
     let pass = plan
@@ -47,7 +60,10 @@ pub fn estimate(plan: &Plan, models: &[BuiltInModel]) -> Duration {
 
 /// Servers that are launched in one repeat.
 fn launches(plan: &Plan) -> u32 {
-    let is_launched = |target: u32| plan.targets[target as usize].kind != TargetKind::Running;
+    let is_launched = |target: u32| {
+        let kind = plan.targets[target as usize].kind;
+        matches!(kind, TargetKind::BuiltIn | TargetKind::Command)
+    };
     let units = units(plan);
     let launched = units.iter().filter(|unit| is_launched(unit.target));
     launched.count() as u32
@@ -69,6 +85,23 @@ fn trial(setting: &Setting, at_once: AtOnce) -> Duration {
         _ => exchange(setting),
     };
     (PER_TRIAL + PER_CONNECTION * setting.connections).saturating_add(exchange)
+}
+
+/// Connecting, and two waits with each number of idle connections.
+fn accepting(spec: AcceptSpec) -> Duration {
+    let asked = u64::from(spec.connections);
+    // A wait that looks at every descriptor: at half of them on average, or at room for all.
+    let (connections, looked_at) = match spec.multiplexer {
+        Multiplexer::Select => (asked.min(FD_SETSIZE), asked.min(FD_SETSIZE) / 2),
+        Multiplexer::Poll if spec.published => (asked, asked),
+        Multiplexer::Poll => (asked, asked / 2),
+        Multiplexer::EpollLevel | Multiplexer::EpollEdge | Multiplexer::IoUring => (asked, 0),
+    };
+    let waits_seconds = PER_LOOK.as_secs_f64() * 2.0 * connections as f64 * looked_at as f64;
+    // A day is "too long" as well as any longer time.
+    Duration::from_secs_f64(
+        (PER_CONNECTION.as_secs_f64() * connections as f64 + waits_seconds).min(86_400.0),
+    )
 }
 
 /// Warm-up and measurement of one trial.
@@ -117,6 +150,20 @@ mod tests {
         let text = "targets = ['thread-per-connection', 'poll', 'epoll-edge', 'io-uring']\nwarmup = '300ms'\nduration = '2s'";
         let estimate = estimate_of(text);
         assert!((56.5..60.0).contains(&estimate), "{estimate}");
+    }
+
+    #[test]
+    fn a_wait_that_looks_at_all_of_ten_thousand_takes_seconds_and_others_hardly_any() {
+        let of = |targets: &str| {
+            estimate_of(&format!(
+                "experiment = 'accept'\nrepeats = 1\nconnections = 10000\ntargets = [{targets}]"
+            ))
+        };
+        let epoll = of("'epoll-edge'");
+        assert!((0.5..2.0).contains(&epoll), "{epoll}");
+        assert!((4.0..8.0).contains(&of("'poll'")), "{}", of("'poll'"));
+        assert!(of("'poll-published'") > 1.5 * of("'poll'"));
+        assert!(of("'select'") < epoll, "it ends early");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! One trial's job for the generator.
 
-use throng_record::{ConnectionUse, ExchangeSpec, FleetSpec, LoadJob, Plan, Setting};
+use throng_record::{ConnectionUse, ExchangeSpec, FleetSpec, LoadJob, Plan, Setting, Work};
 use throng_sys::address::Address;
 
 use crate::order::Cell;
-use crate::target::http;
+use crate::target::{http, multiplexer};
 
 /// Connects in flight at once, per shard: enough to keep a listener busy, and far below any backlog.
 const CONNECT_CONCURRENCY: u32 = 64;
@@ -62,13 +62,14 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
             seed: plan.seed.wrapping_add(u64::from(cell.repeat)),
             serves_at_once: None,
         },
-        work: setting.work.clone(),
+        work: multiplexer::spec(target, setting.connections)
+            .map_or_else(|| setting.work.clone(), Work::Accept),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use throng_record::Protocol;
+    use throng_record::{AcceptSpec, Multiplexer, Protocol};
 
     use super::*;
     use crate::plan::{PlanDraft, resolve, test_environment};
@@ -84,6 +85,36 @@ mod tests {
         assert_eq!(of("targets = ['poll']\nconnections = 30\nbacklog = 5"), 6);
         let backlog = "experiment = 'backlog'\ntargets = ['poll']\nclients = 30\nbacklog = 5";
         assert_eq!(of(backlog), 30);
+    }
+
+    #[test]
+    fn each_multiplexer_is_asked_for_by_its_own_name() {
+        let plan = plan(
+            "experiment = 'accept'\nconnections = 300\ntargets = ['poll-published', 'epoll-edge']",
+        );
+        let work = |target| {
+            let cell = Cell {
+                target,
+                setting: 0,
+                repeat: 0,
+                server_lives_on: false,
+            };
+            job(
+                &plan,
+                cell,
+                &Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into()),
+            )
+            .work
+        };
+        let spec = |multiplexer, published| {
+            Work::Accept(AcceptSpec {
+                multiplexer,
+                published,
+                connections: 300,
+            })
+        };
+        assert_eq!(work(0), spec(Multiplexer::Poll, true));
+        assert_eq!(work(1), spec(Multiplexer::EpollEdge, false));
     }
 
     #[test]

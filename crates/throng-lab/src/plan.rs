@@ -28,6 +28,8 @@ pub use sweep::{Sweep, Swept};
 
 use std::time::Duration;
 
+pub use crate::target::multiplexer::none as multiplexer_instead;
+
 /// A length of time as the record holds it.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)

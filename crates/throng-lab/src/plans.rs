@@ -23,6 +23,10 @@ pub const BUILT_IN: &[BuiltInPlan] = &[
         name: "backlog-kernel",
         text: include_str!("../../../plans/backlog-kernel.toml"),
     },
+    BuiltInPlan {
+        name: "c10k",
+        text: include_str!("../../../plans/c10k.toml"),
+    },
 ];
 
 /// The built-in plan of that name.

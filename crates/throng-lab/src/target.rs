@@ -16,6 +16,7 @@ use crate::plan::{BuiltInModel, PlanError};
 use crate::suggest::{nearest, or_list};
 
 pub(crate) mod http;
+pub(crate) mod multiplexer;
 mod options;
 
 /// A target as written. In a plan file a text is a model or an address, and a table `{ command = "…", name = "…" }` is a

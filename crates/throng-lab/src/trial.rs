@@ -2,16 +2,20 @@
 //!
 //! Whatever happens, a [`Trial`] comes out: what failed stands in its outcome, and what was measured until then beside it.
 
+mod alone;
 mod conclude;
 mod explaining;
 mod load;
 mod servers;
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use throng_record::{ConnectionUse, Limit, Outcome, Plan, Setting, TargetRecord, Trial, Verdict};
+use throng_record::{
+    ConnectionUse, Limit, LoadJob, Outcome, Plan, Setting, TargetKind, TargetRecord, Trial, Verdict,
+};
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
@@ -62,7 +66,12 @@ impl Bench<'_> {
         on_progress: OnProgress<'_>,
     ) -> Made {
         let started_at_ns = monotonic_ns();
-        let mut made = self.launch_and_load(cell, started_at_ns, servers, on_progress);
+        let target = &self.plan.targets[cell.target as usize];
+        let mut made = if target.kind == TargetKind::Multiplexer {
+            self.time_alone(cell, started_at_ns, on_progress)
+        } else {
+            self.launch_and_load(cell, started_at_ns, servers, on_progress)
+        };
         made.trial.order = order;
         made.trial.started_at_ns = started_at_ns.saturating_sub(self.started_at_ns);
         made.trial.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
@@ -120,24 +129,14 @@ impl Bench<'_> {
             _ => None,
         };
         let account = self.observe_connections(cell, &address, &network);
-        let program = self.throng_program;
-        let cpus = &setting.generator_cpus;
-        let ended = match Generator::start(program, &trial.job, cpus, &network) {
-            Ok(generator) => {
-                observer.generator_started(generator.tree, cpus_or_any(cpus));
-                let series = Series::new(started_at_ns, network, listener, generator.pid());
-                load::follow(
-                    self,
-                    setting,
-                    generator,
-                    &mut observer,
-                    series,
-                    started_at_ns,
-                    on_progress,
-                )
-            }
-            Err(error) => Ended::failed(error.to_string()),
-        };
+        let ended = self.load(
+            (setting, &trial.job),
+            network,
+            listener,
+            &mut observer,
+            started_at_ns,
+            on_progress,
+        );
         let (connected, replies) = ended.record.as_ref().map_or((0, 0), |record| {
             (record.connect.connected, record.exchange.replies)
         });
@@ -157,6 +156,34 @@ impl Bench<'_> {
             &server,
         );
         Made { trial, is_hopeless }
+    }
+
+    /// Starts the generator and follows it to its end. `listener`: where in `network` the server's accept queue can be seen.
+    fn load(
+        &self,
+        (setting, job): (&Setting, &LoadJob),
+        network: Network,
+        listener: Option<SocketAddr>,
+        observer: &mut Observer,
+        started_at_ns: u64,
+        on_progress: OnProgress<'_>,
+    ) -> Ended {
+        let cpus = &setting.generator_cpus;
+        let generator = match Generator::start(self.throng_program, job, cpus, &network) {
+            Ok(generator) => generator,
+            Err(error) => return Ended::failed(error.to_string()),
+        };
+        observer.generator_started(generator.tree, cpus_or_any(cpus));
+        let series = Series::new(started_at_ns, network, listener, generator.pid());
+        load::follow(
+            self,
+            setting,
+            generator,
+            observer,
+            series,
+            started_at_ns,
+            on_progress,
+        )
     }
 
     /// Where every message has a connection of its own, their making is what is asked about.

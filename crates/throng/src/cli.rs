@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    backlog, completions, doctor, echo, generate, load, man, namespace, report, run, serve, servers,
+    accept, backlog, completions, doctor, echo, generate, load, man, namespace, report, run, serve,
+    servers,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -15,6 +16,7 @@ Examples:
   throng echo tcp://127.0.0.1:7000             a server of your own that already runs
   throng echo --command './mine --port {port}' poll
   throng backlog iterative --backlog 5,256     what a short accept queue does to 32 clients
+  throng accept poll epoll-edge                what waiting costs while 10,000 connections idle
   throng servers                               the built-in models, and how each works
   throng doctor                                what this machine allows
   throng report latest --format markdown       the last run once more
@@ -51,6 +53,7 @@ pub(crate) enum Command {
     Run(run::Arguments),
     Echo(echo::Arguments),
     Backlog(backlog::Arguments),
+    Accept(accept::Arguments),
     Serve(serve::Arguments),
     Servers(servers::Arguments),
     Doctor(doctor::Arguments),
@@ -68,6 +71,7 @@ impl Command {
             Self::Run(arguments) => run::run(arguments),
             Self::Echo(arguments) => echo::run(arguments),
             Self::Backlog(arguments) => backlog::run(arguments),
+            Self::Accept(arguments) => accept::run(arguments),
             Self::Serve(arguments) => serve::run(arguments),
             Self::Servers(arguments) => servers::run(arguments),
             Self::Doctor(arguments) => doctor::run(arguments),

@@ -3,18 +3,24 @@
 //! Each command flattens the groups that mean something to it, and `throng run` all of them. Where a value cannot hold a comma itself,
 //! commas part the values of a sweep.
 
+mod accept;
 mod backlog;
 mod common;
 mod echo;
+mod published;
+mod repeats;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use throng_lab::plan::{PlanError, Sweep, foreign_key, value};
+use throng_lab::plan::{PlanError, Sweep, foreign_key, multiplexer_instead, value};
 use throng_record::plan::Experiment;
 
+pub(crate) use accept::AcceptFlags;
 pub(crate) use backlog::BacklogFlags;
 pub(crate) use common::CommonFlags;
 pub(crate) use echo::{EchoFlags, LifetimeFlag};
+pub(crate) use published::PublishedFlag;
+pub(crate) use repeats::RepeatFlags;
 
 /// A closed vocabulary, read as a plan file reads it; listed here so that help and completions know it.
 fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
@@ -29,11 +35,12 @@ fn list<T: PartialEq>(values: Option<Vec<T>>) -> Option<Sweep<T>> {
     values.and_then(Sweep::of)
 }
 
-/// Where a command was refused for a flag that only the other experiment has: what to write instead.
+/// Where a command was refused for a flag that only another experiment has: what to write instead.
 pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) -> Option<PlanError> {
     let experiment = match command? {
         "echo" => Experiment::Echo,
         "backlog" => Experiment::Backlog,
+        "accept" => Experiment::Accept,
         _ => return None,
     };
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else {
@@ -42,6 +49,9 @@ pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) ->
     let key = flag.strip_prefix("--")?.split('=').next()?;
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
+    }
+    if experiment == Experiment::Accept && key == "command" {
+        return Some(multiplexer_instead("--command"));
     }
     foreign_key(key.strip_prefix("no-").unwrap_or(key), experiment)
 }
@@ -87,6 +97,7 @@ mod tests {
             LifetimeFlag::default().draft(),
             BacklogFlags::default().draft(),
             CommonFlags::default().draft(),
+            AcceptFlags::default().draft(),
         ];
         for draft in mentioned {
             assert_eq!(draft, PlanDraft::default());

@@ -137,13 +137,13 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
 fn hint(experiment: Experiment, first: Option<&Check>) -> &'static str {
     let nobody_answered = first.is_some_and(|check| check.kind == CheckKind::UnservedConnections);
     match experiment {
-        Experiment::Echo | Experiment::Accept => {
+        Experiment::Echo => {
             "measure longer (--duration) or more often (--repeats), on a quieter machine; see throng doctor"
         }
         Experiment::Backlog if nobody_answered => {
             "see the findings in the report, and try one request alone: --clients 1 --requests 1"
         }
-        Experiment::Backlog => {
+        Experiment::Backlog | Experiment::Accept => {
             "measure more often (--repeats), on a quieter machine; see throng doctor"
         }
     }

@@ -59,7 +59,8 @@ fn servers() {
 fn plans() {
     insta::assert_snapshot!(transcript(&[
         &["run", "tuor"],
-        &["run", "c10k"],
+        &["run", "c10m"],
+        &["run", "everything"],
         &["run", "missing.toml"],
         &["run", "typo.toml"],
         &["run", "kind.toml"],

@@ -27,6 +27,7 @@ fn the_help_of_every_command() {
         "run",
         "echo",
         "backlog",
+        "accept",
         "serve",
         "servers",
         "doctor",

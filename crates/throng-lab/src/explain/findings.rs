@@ -7,6 +7,7 @@
 mod accept_queue_overflow;
 mod backlog_clamped;
 mod connections_refused;
+pub(crate) mod cost_grows_with_idle;
 mod delayed_ack;
 mod final_ack_dropped;
 mod generator_bound;

@@ -104,6 +104,8 @@ keys! {
         experiment: Experiment,
         /// The servers to measure.
         targets: Vec<TargetDraft>,
+        /// Whether `poll` is called as the published program calls it.
+        published: bool,
         /// Name of the target that the others are compared with; the first where absent.
         baseline: String,
         /// Repeats of each target and setting.

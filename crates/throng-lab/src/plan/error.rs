@@ -11,6 +11,14 @@ pub enum PlanError {
     )]
     NoTarget { others: &'static str },
     #[error(
+        "there is no target: nothing to time; name {known}, or leave targets out, which is all of them"
+    )]
+    NoMultiplexer { known: String },
+    #[error(
+        "`{target}` is no multiplexer: the accept experiment has no server, it times how one process waits for its own connections; {instead}"
+    )]
+    NotAMultiplexer { target: String, instead: String },
+    #[error(
         "two targets are called `{0}`, and the report could not tell them apart; leave one out, or give a command a name of its own: {{ command = \"…\", name = \"…\" }}"
     )]
     DuplicateTarget(String),

@@ -66,7 +66,7 @@ impl PlanDraft {
     }
 
     /// The short form: the `[quick]` table laid over the plan, or, where it has none, two repeats of 400 ms; of the backlog
-    /// experiment, which has no length, a single one. Lay the command line over it afterwards. [`super::resolve()`] brings whatever is still longer than two minutes below that.
+    /// experiment, which has no length, a single one, and of the accept experiment one of 2,000 connections. Lay the command line over it afterwards. [`super::resolve()`] brings whatever is still longer than two minutes below that.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         let quick = self
@@ -79,6 +79,15 @@ impl PlanDraft {
     }
 
     fn usual_quick(&self) -> Self {
+        if self.experiment == Some(Experiment::Accept) {
+            let most = 2_000;
+            let connections = self.connections.clone().unwrap_or(most.into());
+            return Self {
+                repeats: Some(1),
+                connections: Some(connections.map(|connections| connections.min(most))),
+                ..Self::default()
+            };
+        }
         if self.experiment == Some(Experiment::Backlog) {
             return Self {
                 repeats: Some(1),

@@ -4,6 +4,7 @@
 //! with one combination of values is found before the first trial. The defaults stand as constants at the head of the files in
 //! this folder; `docs/plans.md` lists them for users.
 
+mod accept;
 mod backlog;
 mod exchange;
 mod experiment;

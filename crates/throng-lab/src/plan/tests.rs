@@ -8,6 +8,7 @@ use throng_record::{
 use super::value::{self, BackendChoice, CpuChoice};
 use super::*;
 
+mod accept;
 mod backlog;
 mod files;
 mod overlays;

@@ -12,6 +12,7 @@ use super::*;
 use crate::event::TrialPhase;
 use crate::plan::{PlanDraft, resolve, test_environment};
 
+mod alone;
 mod sweeps;
 
 const SERVE: &str = r#"

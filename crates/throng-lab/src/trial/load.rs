@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use throng_record::{LoadEvent, LoadRecord, Outcome, SeriesSample, Setting};
+use throng_record::{LoadEvent, LoadRecord, Outcome, SeriesSample, Setting, Work};
 use throng_sys::clock::monotonic_ns;
 
 use super::{Bench, OnProgress};
@@ -44,15 +44,29 @@ pub(super) fn follow(
     started_at_ns: u64,
     on_progress: OnProgress<'_>,
 ) -> Ended {
+    // Without phases to be told of, all of the generator's time is the window.
+    let is_all_window = matches!(setting.work, Work::Accept(_));
     let mut progress = Progress {
-        phase: TrialPhase::Connecting,
+        phase: if is_all_window {
+            TrialPhase::Measuring
+        } else {
+            TrialPhase::Connecting
+        },
         replies: 0,
     };
+    if is_all_window {
+        observer.measuring();
+    }
     let mut watch = Watch::new(setting);
     let result = loop {
         let wait = Duration::from_nanos(series.due_in_ns());
         match generator.next(wait) {
-            Ok(Some(LoadEvent::Finished { record })) => break Ok(*record),
+            Ok(Some(LoadEvent::Finished { record })) => {
+                if is_all_window {
+                    observer.measured();
+                }
+                break Ok(*record);
+            }
             Ok(Some(event)) => {
                 watch.heard();
                 progress.note(&event, observer);

@@ -9,7 +9,7 @@ use throng_lab::plans::{self, BuiltInPlan};
 use crate::exit::Exit;
 use crate::experiment::{self, CaptureFlag, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{BacklogFlags, CommonFlags, EchoFlags, LifetimeFlag};
+use crate::flags::{BacklogFlags, CommonFlags, EchoFlags, LifetimeFlag, PublishedFlag};
 use crate::output;
 use throng_lab::suggest::nearest;
 
@@ -18,6 +18,7 @@ Examples:
   throng run                          the tour: every model at 1, 100 and 1,000 connections
   throng run --quick                  the same with fewer and shorter trials
   throng run backlog --quick          a corner of the published tables of the accept queue
+  throng run c10k --quick             what waiting costs while connections sit idle
   throng run my-plan.toml             a plan of your own; docs/plans.md documents the keys
   throng run tour --connections 1,10,100,1000 --format markdown --output tour.md
 
@@ -40,6 +41,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     backlog: BacklogFlags,
     #[command(flatten)]
+    published: PublishedFlag,
+    #[command(flatten)]
     common: CommonFlags,
     #[command(flatten)]
     lifetime: LifetimeFlag,
@@ -59,7 +62,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let flags = flags
         .overlay(arguments.echo.draft())
         .overlay(arguments.lifetime.draft())
-        .overlay(arguments.backlog.draft());
+        .overlay(arguments.backlog.draft())
+        .overlay(arguments.published.draft());
     let capture = arguments.capture.file();
     experiment::carry_out(draft, flags, &arguments.run, capture)
 }

@@ -1,4 +1,4 @@
-//! The flags that every experiment has.
+//! The flags that every experiment with a server has.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -10,20 +10,13 @@ use throng_lab::plan::{KernelDraft, KernelSetting, PlanDraft, Sweep};
 use throng_record::Network;
 use throng_record::plan::ListenFamily;
 
-use super::{list, words};
+use super::{RepeatFlags, list, words};
 
 /// How often, with which bytes, by which generator, and against servers launched how.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CommonFlags {
-    /// Repeats of each target and setting [default: 6; backlog experiment: 3]
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    repeats: Option<u32>,
-    /// Target that the others are compared with [default: the first]
-    #[arg(long, value_name = "TARGET", help_heading = "Load")]
-    baseline: Option<String>,
-    /// Seed of the order of trials, the payloads and the arrivals [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    seed: Option<u64>,
+    #[command(flatten)]
+    repeats: RepeatFlags,
 
     /// Bytes of an echoed message, 1 to 1048576 [default: 6]
     #[arg(
@@ -121,9 +114,6 @@ impl CommonFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            baseline: flags.baseline,
-            repeats: flags.repeats,
-            seed: flags.seed,
             size: list(flags.size),
             send: flags.send.map(Sweep::from),
             expect: flags.expect.map(Sweep::from),
@@ -143,7 +133,7 @@ impl CommonFlags {
             timeout: list(flags.timeout),
             ready_timeout: list(flags.ready_timeout),
             cpus: flags.cpus.map(Sweep::from),
-            ..PlanDraft::default()
+            ..flags.repeats.draft()
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{list, words};
 /// The load over connections that are kept.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct EchoFlags {
-    /// Connections [default: 100]
+    /// Connections [default: 100; accept experiment: 10000]
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
     connections: Option<Vec<u32>>,
     /// Stop after exactly this many messages over all connections

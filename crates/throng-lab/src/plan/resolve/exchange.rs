@@ -14,7 +14,7 @@ use super::not_zero;
 /// Connections where none are asked for.
 const CONNECTIONS: u32 = 100;
 /// Bytes of a message where none are asked for: those of the published echo measurements.
-const SIZE_BYTES: u32 = 6;
+pub(super) const SIZE_BYTES: u32 = 6;
 /// The largest message, 1 MiB.
 const SIZE_BYTES_MAX: u64 = 1 << 20;
 /// Length of the warm-up where none is asked for.

@@ -47,11 +47,19 @@ const BACKLOG: Defaults = Defaults {
     reply_timeout: Duration::from_secs(120),
 };
 
+const ACCEPT: Defaults = Defaults {
+    name: "accept",
+    title: "What does one accept, and one message, cost while connections sit idle?",
+    // No server is launched, and nothing is awaited but the multiplexer: the rest says nothing here.
+    ..ECHO
+};
+
 impl Defaults {
     pub(super) fn of(experiment: Experiment) -> &'static Self {
         match experiment {
-            Experiment::Echo | Experiment::Accept => &ECHO,
+            Experiment::Echo => &ECHO,
             Experiment::Backlog => &BACKLOG,
+            Experiment::Accept => &ACCEPT,
         }
     }
 }
@@ -59,7 +67,14 @@ impl Defaults {
 /// A key, why the experiment has no use for it, and what to do instead.
 type Foreign = (&'static str, &'static str, &'static str);
 
-const FOREIGN_TO_ECHO: [Foreign; 7] = [
+const PUBLISHED: Foreign = (
+    "published",
+    "it measures servers, which call poll as servers do",
+    "leave it out, or take the accept experiment (throng accept)",
+);
+
+const FOREIGN_TO_ECHO: [Foreign; 8] = [
+    PUBLISHED,
     (
         "clients",
         "its connections are opened once and kept",
@@ -100,7 +115,8 @@ const FOREIGN_TO_ECHO: [Foreign; 7] = [
 const PACED: &str = "each client asks again as soon as it is answered, on a connection of its own";
 const COUNTED: &str = "it ends when every client has made its requests";
 
-const FOREIGN_TO_BACKLOG: [Foreign; 12] = [
+const FOREIGN_TO_BACKLOG: [Foreign; 13] = [
+    PUBLISHED,
     (
         "connections",
         "each request has a connection of its own",
@@ -127,6 +143,63 @@ const FOREIGN_TO_BACKLOG: [Foreign; 12] = [
     ),
 ];
 
+const NO_SERVER: &str = "there is no server, only a process that waits for its own connections";
+const ONE_PROCESS: &str = "one process is client and server, one connection after the other";
+const NO_MESSAGES: &str = "its connections sit idle, but for one byte on one of them at a time";
+const COUNTED_OFF: &str = "it ends when all connections have been accepted";
+const LEAVE_OUT: &str = "leave it out";
+const INSTEAD_ECHO: &str = "leave it out, or take the echo experiment (throng echo)";
+const INSTEAD_BACKLOG: &str = "leave it out, or take the backlog experiment (throng backlog)";
+
+const FOREIGN_TO_ACCEPT: [Foreign; 34] = [
+    ("clients", ONE_PROCESS, "write connections"),
+    ("requests", NO_MESSAGES, "write connections"),
+    ("requests-total", NO_MESSAGES, "write connections"),
+    ("messages", NO_MESSAGES, "write connections"),
+    ("duration", COUNTED_OFF, "write connections"),
+    ("confidence", COUNTED_OFF, "write repeats"),
+    ("max-duration", COUNTED_OFF, "write connections"),
+    (
+        "warmup",
+        "the first accept is the one with no idle connection",
+        LEAVE_OUT,
+    ),
+    ("size", NO_MESSAGES, INSTEAD_ECHO),
+    ("send", NO_MESSAGES, INSTEAD_ECHO),
+    ("expect", NO_MESSAGES, INSTEAD_ECHO),
+    ("verify", NO_MESSAGES, INSTEAD_ECHO),
+    ("outstanding", NO_MESSAGES, INSTEAD_ECHO),
+    ("lockstep", NO_MESSAGES, INSTEAD_ECHO),
+    ("rate", NO_MESSAGES, INSTEAD_ECHO),
+    ("arrivals", NO_MESSAGES, INSTEAD_ECHO),
+    ("spin", NO_MESSAGES, INSTEAD_ECHO),
+    ("nodelay", NO_MESSAGES, INSTEAD_ECHO),
+    ("workload", NO_SERVER, INSTEAD_BACKLOG),
+    ("service-time", NO_SERVER, INSTEAD_BACKLOG),
+    ("delay-inline", NO_SERVER, INSTEAD_BACKLOG),
+    ("observe", NO_SERVER, INSTEAD_BACKLOG),
+    ("server", NO_SERVER, LEAVE_OUT),
+    ("backlog", NO_SERVER, LEAVE_OUT),
+    ("workers", NO_SERVER, LEAVE_OUT),
+    ("accept-threads", NO_SERVER, LEAVE_OUT),
+    ("family", NO_SERVER, LEAVE_OUT),
+    ("ready-timeout", NO_SERVER, LEAVE_OUT),
+    (
+        "backend",
+        "each target is a kernel interface of its own",
+        "name the targets: epoll-edge, io-uring",
+    ),
+    ("shards", ONE_PROCESS, LEAVE_OUT),
+    ("source", ONE_PROCESS, LEAVE_OUT),
+    ("addresses", ONE_PROCESS, LEAVE_OUT),
+    (
+        "connect-timeout",
+        "it waits for what is already there",
+        LEAVE_OUT,
+    ),
+    ("timeout", "it waits for what is already there", LEAVE_OUT),
+];
+
 /// Refuses what the experiment has no use for.
 pub(super) fn check(draft: &PlanDraft, experiment: Experiment) -> Result<(), PlanError> {
     let mentioned = draft.mentioned();
@@ -139,7 +212,7 @@ pub(super) fn check(draft: &PlanDraft, experiment: Experiment) -> Result<(), Pla
     }
 }
 
-/// What to say of a key that only the other experiment has; `None` where it is a key of neither, or of this one.
+/// What to say of a key that only other experiments have; `None` where it is a key of none, or of this one.
 #[must_use]
 pub fn foreign_key(key: &str, experiment: Experiment) -> Option<PlanError> {
     let foreign = foreign_to(experiment);
@@ -149,18 +222,18 @@ pub fn foreign_key(key: &str, experiment: Experiment) -> Option<PlanError> {
 
 fn foreign_to(experiment: Experiment) -> &'static [Foreign] {
     match experiment {
-        Experiment::Echo | Experiment::Accept => &FOREIGN_TO_ECHO,
+        Experiment::Echo => &FOREIGN_TO_ECHO,
         Experiment::Backlog => &FOREIGN_TO_BACKLOG,
+        Experiment::Accept => &FOREIGN_TO_ACCEPT,
     }
 }
 
 /// That the experiment has no such key.
 pub(super) fn refusal(key: &str, experiment: Experiment) -> PlanError {
-    let all = FOREIGN_TO_ECHO.iter().chain(&FOREIGN_TO_BACKLOG);
+    let mut all = foreign_to(experiment).iter().copied();
     let (key, why, instead) = all
-        .copied()
         .find(|(one, ..)| *one == key)
-        .expect("it stands in one of the lists");
+        .expect("it stands in the experiment's list");
     PlanError::OtherExperiment {
         key,
         experiment: Defaults::of(experiment).name,
@@ -175,7 +248,8 @@ mod tests {
 
     #[test]
     fn every_foreign_key_is_a_key() {
-        for (key, ..) in FOREIGN_TO_ECHO.iter().chain(&FOREIGN_TO_BACKLOG) {
+        let lists = [Experiment::Echo, Experiment::Backlog, Experiment::Accept].map(foreign_to);
+        for (key, ..) in lists.into_iter().flatten() {
             let error = PlanDraft::parse(&format!("{key} = {{}}"), "test").expect_err(key);
             assert!(!error.problem.contains("there is no key"), "{error}");
         }

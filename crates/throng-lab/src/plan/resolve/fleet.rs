@@ -107,7 +107,7 @@ pub(super) fn cpus(
     }
 }
 
-fn explicit(
+pub(super) fn explicit(
     side: &'static str,
     cpus: Option<&[u32]>,
     allowed: &[u32],

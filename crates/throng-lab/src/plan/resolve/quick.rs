@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, ConnectionUse, Plan, Setting, Stop};
+use throng_record::{Amount, ConnectionUse, Plan, Setting, Stop, Work};
 
 use crate::estimate::{by_count, estimate};
 use crate::plan::{BuiltInModel, nanoseconds};
@@ -69,8 +69,9 @@ pub(super) fn fit(plan: &mut Plan, models: &[BuiltInModel]) -> Option<String> {
 /// How long a count takes is the server's secret, so that only a length of time keeps the promise; whether there was a count.
 fn counts_become_lengths(plan: &mut Plan) -> bool {
     let mut changed = false;
-    let kept = |setting: &&mut Setting| !has_clients(setting);
-    for setting in plan.settings.iter_mut().filter(kept) {
+    let is_counted =
+        |setting: &&mut Setting| !has_clients(setting) && setting.work == Work::Exchange;
+    for setting in plan.settings.iter_mut().filter(is_counted) {
         if let Stop::Messages(messages) = setting.stop {
             setting.stop = Stop::DurationNs(nanoseconds(by_count(setting, messages)));
             changed = true;
@@ -190,6 +191,9 @@ fn halve_connections(plan: &mut Plan) -> bool {
         if setting.connections > least {
             setting.connections = (setting.connections / 2).max(least);
             setting.shards = setting.shards.min(setting.connections);
+            if let Work::Accept(spec) = &mut setting.work {
+                spec.connections = setting.connections;
+            }
             halved = true;
         }
     }

@@ -1,10 +1,10 @@
 //! One point of the sweep, with nothing left open.
 
 use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{Setting, TargetRecord};
+use throng_record::{Setting, TargetRecord, Work};
 
 use super::experiment::Defaults;
-use super::{backlog, exchange, fleet, not_zero};
+use super::{accept, backlog, exchange, fleet, not_zero};
 use crate::plan::draft::Point;
 use crate::plan::{Environment, PlanDraft, PlanError};
 
@@ -19,11 +19,21 @@ pub(super) fn resolve(
     let defaults = Defaults::of(experiment);
     let listen = point.family.unwrap_or(ListenFamily::Ipv4);
     let exchange = match experiment {
-        Experiment::Echo | Experiment::Accept => exchange::exchange(&point)?,
+        Experiment::Echo => exchange::exchange(&point)?,
+        Experiment::Accept => accept::exchange(&point, notes)?,
         Experiment::Backlog => backlog::exchange(&point, targets, notes)?,
     };
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
-    let cpus = fleet::cpus(&point, environment, targets, notes)?;
+    let cpus = match experiment {
+        Experiment::Accept => accept::cpus(&point, environment)?,
+        Experiment::Echo | Experiment::Backlog => fleet::cpus(&point, environment, targets, notes)?,
+    };
+    let shards = match experiment {
+        Experiment::Accept => 1,
+        Experiment::Echo | Experiment::Backlog => {
+            fleet::shards(&point, exchange.connections, &cpus.generator)?
+        }
+    };
     let timeouts = fleet::timeouts(&point, defaults)?;
     let some_not_zero = |key, value: Option<u32>, why| {
         value
@@ -34,7 +44,10 @@ pub(super) fn resolve(
         connections: exchange.connections,
         protocol: exchange.protocol,
         connection: exchange.connection,
-        work: throng_record::Work::Exchange,
+        work: match experiment {
+            Experiment::Accept => accept::work(exchange.connections),
+            Experiment::Echo | Experiment::Backlog => Work::Exchange,
+        },
         workload: exchange.workload.name().to_owned(),
         service_time_ns: exchange.service_time_ns,
         accept_threads: some_not_zero(
@@ -49,7 +62,7 @@ pub(super) fn resolve(
         warmup: exchange.warmup,
         stop: exchange.stop,
         backend: fleet::backend(&point, environment)?,
-        shards: fleet::shards(&point, exchange.connections, &cpus.generator)?,
+        shards,
         source,
         nodelay: point.nodelay.unwrap_or(true),
         connect_timeout_ns: timeouts.connect_ns,

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use throng_record::TargetRecord;
 use throng_record::plan::{Experiment, ListenFamily};
 
-use super::experiment;
+use super::{accept, experiment};
 use crate::plan::{BuiltInModel, Environment, PlanDraft, PlanError};
 use crate::target::TargetDraft;
 
 /// Stands for every built-in model, in the vocabulary's order.
-const ALL: &str = "all";
+pub(super) const ALL: &str = "all";
 
 /// The targets as they stand in the record, each possible in every family that launched servers are to listen on.
 pub(super) fn resolve(
@@ -19,6 +19,9 @@ pub(super) fn resolve(
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Result<Vec<TargetRecord>, PlanError> {
+    if experiment == Experiment::Accept {
+        return accept::targets(draft, environment, notes);
+    }
     let families = draft
         .family
         .as_ref()
@@ -43,8 +46,8 @@ pub(super) fn resolve(
     if targets.is_empty() {
         return Err(PlanError::NoTarget {
             others: match experiment {
-                Experiment::Echo | Experiment::Accept => "unix:PATH",
                 Experiment::Backlog => "http://HOST:PORT/PATH",
+                _ => "unix:PATH",
             },
         });
     }
@@ -69,7 +72,7 @@ fn check(
         Experiment::Backlog if address.starts_with("unix:") => {
             return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
         }
-        Experiment::Echo | Experiment::Backlog | Experiment::Accept => {}
+        _ => {}
     }
     let own = Asked {
         workers: target.options.workers.as_slice(),

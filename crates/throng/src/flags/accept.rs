@@ -1,0 +1,43 @@
+//! The flags of the accept experiment, which has no server and exchanges nothing.
+
+use clap::Args;
+use throng_lab::plan::value::CpuChoice;
+use throng_lab::plan::{KernelDraft, KernelSetting, PlanDraft, Sweep};
+use throng_record::Network;
+
+use super::{PublishedFlag, RepeatFlags, list};
+
+/// How many connections pile up, how often, and where.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct AcceptFlags {
+    /// Connections that pile up; a list measures each number apart [default: 10000]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
+    connections: Option<Vec<u32>>,
+    #[command(flatten)]
+    published: PublishedFlag,
+    #[command(flatten)]
+    repeats: RepeatFlags,
+    /// CPU of the one process, such as :1, or any [default: the last one]
+    #[arg(long, value_name = "CPUS", help_heading = "Surroundings")]
+    cpus: Option<CpuChoice>,
+    /// Its network: a private one with its own settings, or the host's [default: private]
+    #[arg(long, value_parser = super::words::<Network>(&["private", "host"]), help_heading = "Surroundings")]
+    net: Option<Network>,
+    /// Kernel setting of the private network; the host's is left as it is. Repeatable
+    #[arg(long, value_name = "NAME=VALUE,…", help_heading = "Surroundings")]
+    kernel: Vec<KernelSetting>,
+}
+
+impl AcceptFlags {
+    /// These flags in the form that a plan file has.
+    pub(crate) fn draft(&self) -> PlanDraft {
+        let flags = self.clone();
+        PlanDraft {
+            connections: list(flags.connections),
+            cpus: flags.cpus.map(Sweep::from),
+            net: flags.net,
+            kernel: (!flags.kernel.is_empty()).then_some(KernelDraft(flags.kernel)),
+            ..flags.published.draft().overlay(flags.repeats.draft())
+        }
+    }
+}
