@@ -289,6 +289,16 @@ mod tests {
     }
 
     #[test]
+    fn the_c10k_plan_takes_minutes_and_its_short_form_seconds() {
+        let (plan, estimate) = planned("c10k", false);
+        assert_eq!((plan.targets.len(), plan.repeats), (6, 6));
+        assert!(estimate.as_secs() < 5 * 60, "{estimate:?}");
+        let (plan, estimate) = planned("c10k", true);
+        assert_eq!(plan.settings[0].connections, 2_000);
+        assert!(estimate.as_secs() < 20, "{estimate:?}");
+    }
+
+    #[test]
     fn models_say_how_many_they_serve_and_which_have_accepting_threads() {
         let models = built_in_models();
         let of = |name: &str| {

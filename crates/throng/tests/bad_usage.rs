@@ -98,6 +98,28 @@ fn kernel_settings() {
 }
 
 #[test]
+fn the_accept_experiment() {
+    insta::assert_snapshot!(transcript(&[
+        &["accept", "tokio"],
+        &["accept", "epol-edge"],
+        &["accept", "tcp://127.0.0.1:9"],
+        &["accept", "poll --workers 2"],
+        &["accept", "poll", "poll"],
+        &["accept", "--command", "./mine {port}"],
+        &["accept", "--connections", "0"],
+        &["accept", "--connections", "-5"],
+        &["accept", "select", "--published"],
+        &["accept", "--cpus", "0:1"],
+        &["accept", "--duration", "2s"],
+        &["accept", "--backend", "epoll"],
+        &["accept", "--clients=5"],
+        &["echo", "poll", "--published"],
+        &["run", "c10k", "--size", "6"],
+        &["run", "tour", "--published"],
+    ]));
+}
+
+#[test]
 fn the_backlog_experiment() {
     let running = "tcp://127.0.0.1:9";
     insta::assert_snapshot!(transcript(&[

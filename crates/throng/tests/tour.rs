@@ -52,7 +52,7 @@ fn the_plans_are_listed_and_nothing_is_run() {
     let outcome = bench.throng(&["run", "--list"]);
     assert_eq!(outcome.code, Some(0));
     assert!(outcome.stdout.starts_with("tour "), "{}", outcome.stdout);
-    for plan in ["\nbacklog ", "\nbacklog-kernel "] {
+    for plan in ["\nbacklog ", "\nbacklog-kernel ", "\nc10k "] {
         assert!(outcome.stdout.contains(plan), "{}", outcome.stdout);
     }
     assert!(bench.runs().is_empty());
