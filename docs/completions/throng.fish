@@ -29,6 +29,7 @@ complete -c throng -n "__fish_throng_needs_command" -s V -l version -d 'Print ve
 complete -c throng -n "__fish_throng_needs_command" -f -a "run" -d 'Carry out a plan: built in, or your own'
 complete -c throng -n "__fish_throng_needs_command" -f -a "echo" -d 'Measure how many messages a second servers send back, and at what latency'
 complete -c throng -n "__fish_throng_needs_command" -f -a "backlog" -d 'Measure what a short accept queue does to clients, and say why'
+complete -c throng -n "__fish_throng_needs_command" -f -a "accept" -d 'Measure what an accept and a message cost while connections sit idle (C10K)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a built-in server until SIGTERM or Ctrl-C'
 complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List the built-in servers: what each is, and how many connections it serves at once'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
@@ -38,7 +39,7 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "man" -d 'Print a manu
 complete -c throng -n "__fish_throng_needs_command" -f -a "load" -d 'Generate load as a job on standard input says (started by run and the experiments)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "namespace" -d 'Make a network namespace and hand it over on standard input, a socket (started by run and echo)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions and the schema into a folder'
-complete -c throng -n "__fish_throng_using_subcommand run" -l connections -d 'Connections [default: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l connections -d 'Connections [default: 100; accept experiment: 10000]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages over all connections' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l duration -d 'Stop after this long [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
@@ -97,11 +98,12 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l list -d 'List the 
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs'
 complete -c throng -n "__fish_throng_using_subcommand run" -l delay-inline -d 'Let event loops wait inline for the service time: nobody else is served meanwhile'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-observe -d 'Observe neither the accept queue nor the handshakes: what slow requests waited for is then mostly not explained'
+complete -c throng -n "__fish_throng_using_subcommand run" -l published -d 'Call poll as the published program does: with room for all connections from the first call on; of the accept experiment'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l connections -d 'Connections [default: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l connections -d 'Connections [default: 100; accept experiment: 10000]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l messages -d 'Stop after exactly this many messages over all connections' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l duration -d 'Stop after this long [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
@@ -200,6 +202,23 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-observe -d 
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand accept" -l connections -d 'Connections that pile up; a list measures each number apart [default: 10000]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l repeats -d 'Repeats of each target and setting [default: 6; backlog experiment: 3]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l baseline -d 'Target that the others are compared with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l cpus -d 'CPU of the one process, such as :1, or any [default: the last one]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l net -d 'Its network: a private one with its own settings, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand accept" -l kernel -d 'Kernel setting of the private network; the host\'s is left as it is. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand accept" -l output -d 'File for the report; standard output where absent' -r -F
+complete -c throng -n "__fish_throng_using_subcommand accept" -l runs-dir -d 'Folder in which runs are kept, each in a folder of its own' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand accept" -l published -d 'Call poll as the published program does: with room for all connections from the first call on; of the accept experiment'
+complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand accept" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
 http\t'HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts'
 oneshot\t'one answer to the first bytes, then it closes'"

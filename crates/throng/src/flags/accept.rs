@@ -1,7 +1,7 @@
 //! The flags of the accept experiment, which has no server and exchanges nothing.
 
 use clap::Args;
-use throng_lab::plan::value::CpuChoice;
+use throng_lab::plan::value::{self, CpuChoice};
 use throng_lab::plan::{KernelDraft, KernelSetting, PlanDraft, Sweep};
 use throng_record::Network;
 
@@ -11,7 +11,7 @@ use super::{PublishedFlag, RepeatFlags, list};
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AcceptFlags {
     /// Connections that pile up; a list measures each number apart [default: 10000]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Load")]
     connections: Option<Vec<u32>>,
     #[command(flatten)]
     published: PublishedFlag,
