@@ -24,9 +24,9 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
     let mut phrases = Vec::new();
     if let Some(setting) = plan.settings.first() {
         let told = Told { plan, setting };
-        phrases.push(told.protocol());
         phrases.extend(match plan.experiment {
             Experiment::Echo => vec![
+                told.protocol(),
                 told.connections(),
                 told.pacing(),
                 format!(
@@ -36,8 +36,12 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
                     told.warmup()
                 ),
             ],
-            Experiment::Accept => vec![told.connections()],
+            Experiment::Accept => vec![
+                format!("{}, all but one idle", told.connections()),
+                plural(plan.repeats.into(), "repeat"),
+            ],
             Experiment::Backlog => vec![
+                told.protocol(),
                 told.clients(),
                 told.service_time(),
                 plural(plan.repeats.into(), "repeat"),
@@ -57,6 +61,11 @@ pub(crate) fn arrangement(summary: &Summary<'_>) -> Vec<String> {
         return Vec::new();
     };
     let told = Told { plan, setting };
+    if plan.experiment == Experiment::Accept {
+        let mut phrases = vec![told.both_ends(), told.network(summary.network)];
+        phrases.extend(told.kernel_sweeps());
+        return phrases;
+    }
     let mut phrases = vec![told.generator()];
     if plan
         .targets

@@ -5,6 +5,7 @@
 //! sides) stand the figures of the experiment; behind all of that one column for each swept key, as in the plan, but for those that have a
 //! fixed one.
 
+mod accept;
 mod backlog;
 mod echo;
 
@@ -54,7 +55,8 @@ struct Sides {
 /// The whole file, its header included even where no trial was made.
 pub(crate) fn render(record: &RunRecord) -> String {
     match record.plan.experiment {
-        Experiment::Echo | Experiment::Accept => file(record, echo::figures),
+        Experiment::Echo => file(record, echo::figures),
+        Experiment::Accept => file(record, accept::figures),
         Experiment::Backlog => file(record, backlog::figures),
     }
 }

@@ -68,11 +68,17 @@ fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Opt
     // A stable sort keeps the order of the run among equals.
     all.sort_by(|(_, one), (_, other)| gravity(other).total_cmp(&gravity(one)));
     let &(_, worst) = all.first()?;
+    let mut trials: Vec<(u32, u32, u32)> = Vec::new();
     let mut places: Vec<Place<'_>> = Vec::new();
     for (trial, _) in &all {
         let place = place(record, trial);
         if !places.contains(&place) {
             places.push(place);
+        }
+        // A trial may have two of a kind, such as a cost of accepting and one of data.
+        let identity = (trial.target, trial.setting, trial.repeat);
+        if !trials.contains(&identity) {
+            trials.push(identity);
         }
     }
     // Behind the worst the order of the evidence says nothing that a reader could use.
@@ -80,7 +86,7 @@ fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Opt
     Some(Found {
         worst,
         places,
-        trials: u32::try_from(all.len()).unwrap_or(u32::MAX),
+        trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
         happened: happened::happened(worst),
         cause: words::cause(worst),
         remedy: words::remedy(worst),
@@ -101,7 +107,9 @@ pub(crate) fn place<'a>(record: &'a RunRecord, trial: &Trial) -> Place<'a> {
 /// By what one finding is worse than another of its kind.
 fn gravity(finding: &Finding) -> f64 {
     match finding {
-        Finding::CostGrowsWithIdle { .. } => 0.0,
+        Finding::CostGrowsWithIdle {
+            ns_per_connection, ..
+        } => *ns_per_connection,
         Finding::AcceptQueueOverflow { overflows, .. } => *overflows as f64,
         Finding::BacklogClamped {
             asked, in_force, ..

@@ -41,6 +41,12 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
+/// A small difference without its unit, in hundredths at most: 0.00, 6.12, -0.31, 14.3. Never minus zero.
+#[must_use]
+pub fn hundredths(value: f64) -> String {
+    digits((value * 100.0).round() / 100.0 + 0.0, 2)
+}
+
 /// A time that was chosen rather than measured, in nanoseconds: 1 s, 1.5 s, 200 ms. Long ones in minutes: 2 min 5 s.
 #[must_use]
 pub fn setting_ns(nanoseconds: u64) -> String {
@@ -167,6 +173,12 @@ mod tests {
         assert_eq!(ratio(0.976), "0.98");
         assert_eq!(ratio(14.32), "14.3");
         assert_eq!(ratio(0.0213), "0.021");
+    }
+
+    #[test]
+    fn a_difference_of_next_to_nothing_has_no_sign() {
+        let words = [-0.004, 0.004, -0.31, 6.118, 14.32].map(hundredths);
+        assert_eq!(words, ["0.00", "0.00", "-0.31", "6.12", "14.3"]);
     }
 
     #[test]

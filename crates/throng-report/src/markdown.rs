@@ -1,9 +1,11 @@
 //! The report as GitHub Markdown, to be put into a document or an issue: it carries its circumstances with it.
 
+use crate::accept;
+use crate::accept::columns::{ACCEPT, DATA, has_something, shown};
 use crate::backlog::columns::parts;
-use crate::columns::{Column, Tabular, short_throughput};
+use crate::columns::{Column, Tabular, absent, short_throughput};
 use crate::context;
-use crate::format::ABSENT;
+use crate::format::{self, ABSENT, exact};
 use crate::notes;
 use crate::overview::Overview;
 use crate::summary::{Group, Row, Summary};
@@ -29,6 +31,9 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
         for columns in parts(summary, table) {
             text += &format!("\n{}", columned(&columns, &table.rows, ()));
         }
+    }
+    for table in &summary.multiplexers {
+        text += &multiplexers(table);
     }
     if let Some(overview) = Overview::of(summary) {
         text += &format!("\n## Messages/s by {}\n\n", escaped(&overview.along));
@@ -65,6 +70,35 @@ fn columned<C: Tabular>(columns: &[C], rows: &[C::Row], context: C::Context) -> 
             columns.iter().map(cell).collect()
         }),
     )
+}
+
+/// The costs at both ends with their slopes, then the costs along the idle connections.
+fn multiplexers(table: &accept::Table<'_>) -> String {
+    let mut text = format!("\n## {}\n", escaped(&table.heading));
+    for columns in [ACCEPT, DATA] {
+        if has_something(&table.rows, columns) {
+            let columns = shown(columns, table.rows.iter());
+            text += &format!("\n{}", columned(&columns, &table.rows, ()));
+        }
+    }
+    for (title, cost) in accept::CURVES {
+        if table.drawn(cost).next().is_some() {
+            text += &format!("\n### {title}\n\n{}", curve(table, cost));
+        }
+    }
+    text
+}
+
+fn curve(of: &accept::Table<'_>, cost: accept::PickCost) -> String {
+    let idle = of.idle.iter();
+    let idle = idle.map(|&idle| (format!("{} idle", exact(idle.into())), true));
+    let header = std::iter::once(("multiplexer".to_owned(), false)).chain(idle);
+    let cells = |row: &accept::Row| {
+        let costs = cost(row).at.iter();
+        let costs = costs.map(|cost| cost.map_or_else(absent, format::time_ns));
+        std::iter::once(row.target.clone()).chain(costs).collect()
+    };
+    table(header.collect(), of.drawn(cost).map(cells))
 }
 
 fn overview_table(summary: &Summary<'_>, overview: Overview<'_>) -> String {

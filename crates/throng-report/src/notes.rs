@@ -3,7 +3,9 @@
 //! Left out on purpose: a user/system split of the CPU time. It is counted in ticks, and below 50 ms it is noise.
 
 use throng_record::Limit;
+use throng_record::plan::Experiment;
 
+use crate::accept;
 use crate::backlog;
 use crate::columns::limit_word;
 use crate::findings::Found;
@@ -17,23 +19,27 @@ use crate::summary::{Row, Standing, Summary, Unseen};
 pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)> {
     let found = summary.findings.iter().map(Found::sentences);
     let slowest = summary.slowest.iter().map(SlowRequest::line);
-    let is_backlog = !summary.tables.is_empty();
+    let published = [
+        backlog::notes::sources(summary),
+        accept::notes::sources(summary),
+    ];
     let mut sections = vec![
         ("Findings", found.collect()),
         (
             "Slowest requests, and where their time went",
             slowest.collect(),
         ),
+        ("Stopped early", accept::notes::stopped(summary)),
         ("Not seen", unseen(summary)),
         ("Checks", checks(summary)),
         ("Schedule", schedule(summary)),
-        ("Published figures", backlog::notes::sources(summary)),
+        ("Published figures", published.concat()),
         (
             "How to read this",
-            if is_backlog {
-                backlog::notes::legend(summary)
-            } else {
-                legend(summary)
+            match summary.plan.experiment {
+                Experiment::Echo => legend(summary),
+                Experiment::Backlog => backlog::notes::legend(summary),
+                Experiment::Accept => accept::notes::legend(summary),
             },
         ),
     ];
@@ -78,6 +84,7 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
         notes.extend(no_baseline(summary, &group.rows).map(|text| format!("{text} at {at}.")));
     }
     notes.extend(backlog::notes::of_rows(summary));
+    notes.extend(accept::notes::of_rows(summary));
     let partial: u32 = summary.counts().map(|counts| counts.partial).sum();
     let judged = summary.trials_made - partial;
     notes.extend(held_to_one_cpu(summary));
@@ -90,10 +97,15 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
                     format!("All {} trials passed every check.", exact(made.into()))
                 }
                 made => format!(
-                    "{} of {} trials passed every check; in the other {} the server serves fewer connections at once.",
+                    "{} of {} trials passed every check; in the other {} {}.",
                     exact(made.into()),
                     exact(summary.trials_made.into()),
-                    exact(partial.into())
+                    exact(partial.into()),
+                    match summary.plan.experiment {
+                        Experiment::Accept => "the multiplexer holds fewer connections",
+                        Experiment::Echo | Experiment::Backlog =>
+                            "the server serves fewer connections at once",
+                    }
                 ),
             },
         );

@@ -18,6 +18,7 @@ use throng_record::{
     CheckKind, Limit, Machine, NetworkRecord, Pacing, Plan, RunRecord, SweptValue,
 };
 
+use crate::accept;
 use crate::backlog::{self, Table};
 use crate::checks::{self, Remark};
 use crate::findings::{self, Found};
@@ -49,6 +50,9 @@ pub struct Summary<'a> {
     /// The backlog experiment's rows, by target and backlog.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<Table<'a>>,
+    /// The accept experiment's rows, by setting, in the plan's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub multiplexers: Vec<accept::Table<'a>>,
     /// What explains the figures, each kind of finding once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Found<'a>>,
@@ -213,6 +217,7 @@ impl<'a> Summary<'a> {
             remarks: checks::remarks(record),
             groups: groups(record),
             tables: backlog::tables(record),
+            multiplexers: accept::tables(record),
             findings: findings::found(record),
             slowest: slowest::slowest(record),
             unseen: unseen(record),
@@ -239,7 +244,10 @@ impl<'a> Summary<'a> {
     pub(crate) fn counts(&self) -> impl Iterator<Item = &TrialCounts> {
         let of_tables = self.tables.iter().flat_map(|table| &table.rows);
         let of_groups = self.rows().map(|row| &row.trials);
-        of_groups.chain(of_tables.map(|row| &row.trials))
+        let of_multiplexers = self.multiplexers.iter().flat_map(|table| &table.rows);
+        of_groups
+            .chain(of_tables.map(|row| &row.trials))
+            .chain(of_multiplexers.map(|row| &row.trials))
     }
 
     /// Every row of every group.

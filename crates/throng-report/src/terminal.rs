@@ -2,6 +2,7 @@
 //!
 //! Tables are laid out by `sheet`, one layout for the whole report.
 
+mod multiplexers;
 mod sheet;
 
 use anstyle::{AnsiColor, Style};
@@ -93,6 +94,7 @@ pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
     let mut blocks = vec![page.head()];
     blocks.extend(page.groups());
     blocks.extend(page.tables());
+    blocks.extend(page.multiplexers());
     if let Some(overview) = Overview::of(summary) {
         blocks.push(page.overview(&overview));
     }

@@ -63,7 +63,21 @@ fn terminal_of_a_full_accept_queue() {
 }
 
 #[test]
+fn terminal_of_multiplexers_with_idle_connections() {
+    let record = fixture::accept();
+    insta::assert_snapshot!("accept_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("accept_terminal_100", terminal(&record, 100));
+    insta::assert_snapshot!("accept_terminal_80", terminal(&record, 80));
+    let few = fixture::accept_few();
+    insta::assert_snapshot!("accept_few_terminal_160", terminal(&few, 160));
+}
+
+#[test]
 fn markdown() {
+    insta::assert_snapshot!(
+        "accept_markdown",
+        other(&fixture::accept(), Format::Markdown)
+    );
     insta::assert_snapshot!(
         "backlog_markdown",
         other(&fixture::backlog(), Format::Markdown)
@@ -82,6 +96,7 @@ fn markdown() {
 
 #[test]
 fn csv() {
+    insta::assert_snapshot!("accept_few_csv", other(&fixture::accept_few(), Format::Csv));
     insta::assert_snapshot!("backlog_csv", other(&fixture::backlog(), Format::Csv));
     insta::assert_snapshot!("closed_csv", other(&fixture::closed(), Format::Csv));
     insta::assert_snapshot!("open_csv", other(&fixture::open(), Format::Csv));
@@ -90,6 +105,10 @@ fn csv() {
 
 #[test]
 fn json() {
+    insta::assert_snapshot!(
+        "accept_few_json",
+        other(&fixture::accept_few(), Format::Json)
+    );
     let elsewhere = fixture::backlog_elsewhere();
     insta::assert_snapshot!("backlog_elsewhere_json", other(&elsewhere, Format::Json));
     insta::assert_snapshot!("open_json", other(&fixture::open(), Format::Json));

@@ -183,6 +183,15 @@ impl Told<'_> {
         format!("{generator} on {}", cpus(&self.setting.generator_cpus))
     }
 
+    /// Of the accept experiment: there is no server, and the generator is one process that accepts its own connections.
+    pub(super) fn both_ends(&self) -> String {
+        let ends = "one process is both ends, over loopback";
+        match self.swept("cpus") {
+            Some(cpus) => format!("{ends}; CPUs {cpus}"),
+            None => format!("{ends}, on {}", cpus(&self.setting.generator_cpus)),
+        }
+    }
+
     /// Threads follow the connections unless they are asked for.
     fn shards(&self) -> String {
         let all = || self.plan.settings.iter().map(|setting| setting.shards);

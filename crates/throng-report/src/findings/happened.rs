@@ -2,12 +2,11 @@
 
 use throng_record::Finding;
 
-use crate::format::{exact, plural, setting_ns, time_ns};
+use crate::format::{exact, hundredths, plural, setting_ns, time_ns};
 
 /// The sentence. One arm for each finding, so that it reads as a table.
 pub(super) fn happened(finding: &Finding) -> String {
     match finding {
-        Finding::CostGrowsWithIdle { .. } => String::new(),
         Finding::AcceptQueueOverflow {
             overflows,
             drops,
@@ -136,6 +135,28 @@ pub(super) fn happened(finding: &Finding) -> String {
         } => format!(
             "{} on one port: on average {busiest_depth_mean:.1} connections waited at the busiest (at most {busiest_depth_max}) and {idlest_depth_mean:.1} at the idlest (at most {idlest_depth_max}).",
             plural((*listeners).into(), "listener")
+        ),
+        Finding::CostGrowsWithIdle {
+            measured,
+            ns_per_connection,
+            ns_per_connection_low,
+            ns_per_connection_high,
+            idle,
+            cost_ns_last,
+            cost_ns_first,
+        } => format!(
+            "{} took {} with few idle connections and {} with {}; each adds {} ns (95 % interval {} to {}).",
+            match measured.as_str() {
+                "accept" => "waiting and accepting",
+                "data" => "waiting and reading",
+                other => other,
+            },
+            time(*cost_ns_first),
+            time(*cost_ns_last),
+            exact((*idle).into()),
+            hundredths(*ns_per_connection),
+            hundredths(*ns_per_connection_low),
+            hundredths(*ns_per_connection_high)
         ),
     }
 }

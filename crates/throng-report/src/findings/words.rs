@@ -7,7 +7,6 @@ use crate::format::exact;
 /// What it is called.
 pub(super) fn title(finding: &Finding) -> &'static str {
     match finding {
-        Finding::CostGrowsWithIdle { .. } => "",
         Finding::AcceptQueueOverflow { .. } => "Accept-queue overflow",
         Finding::BacklogClamped { .. } => "Backlog clamped",
         Finding::FinalAckDropped { .. } => "Final ACK dropped",
@@ -18,13 +17,13 @@ pub(super) fn title(finding: &Finding) -> &'static str {
         Finding::DelayedAck { .. } => "Delayed ACK",
         Finding::GeneratorBound { .. } => "Generator-bound",
         Finding::UnbalancedListeners { .. } => "Unbalanced listeners",
+        Finding::CostGrowsWithIdle { .. } => "Cost grows with idle connections",
     }
 }
 
 /// Why it comes about.
 pub(super) fn cause(finding: &Finding) -> &'static str {
     match finding {
-        Finding::CostGrowsWithIdle { .. } => "",
         Finding::AcceptQueueOverflow { .. } => {
             "connections came faster than they were accepted, and Linux drops a SYN that finds the accept queue full; the client sends it again after 1 s, and then again and again."
         }
@@ -70,13 +69,15 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
         Finding::UnbalancedListeners { .. } => {
             "SO_REUSEPORT gives a connection to a listener by a hash of its addresses, whether that one's loop is busy or not, and none takes from another's queue."
         }
+        Finding::CostGrowsWithIdle { .. } => {
+            "select(2) and poll(2) are given the whole set with every call, and the kernel asks each descriptor in it whether it is ready; epoll and io_uring keep the set in the kernel, where what becomes ready reports itself."
+        }
     }
 }
 
 /// What to do.
 pub(super) fn remedy(finding: &Finding) -> String {
     let fixed = match finding {
-        Finding::CostGrowsWithIdle { .. } => "",
         Finding::AcceptQueueOverflow {
             backlog_sufficient: Some(enough),
             ..
@@ -124,6 +125,9 @@ pub(super) fn remedy(finding: &Finding) -> String {
         }
         Finding::UnbalancedListeners { .. } => {
             "one listener that all loops share (EPOLLEXCLUSIVE, as in epoll-shared) where the tail of the latency matters more than the rate of accepting."
+        }
+        Finding::CostGrowsWithIdle { .. } => {
+            "epoll or io_uring where most connections are idle. Where it must be poll: give it no unused entries, and share the connections among several loops."
         }
     };
     fixed.to_owned()

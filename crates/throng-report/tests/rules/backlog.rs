@@ -220,6 +220,15 @@ fn one_of_each() -> Vec<Finding> {
             idlest_depth_max: 1,
             idlest_depth_mean: 0.04,
         },
+        Finding::CostGrowsWithIdle {
+            measured: "data".to_owned(),
+            ns_per_connection: 6.118,
+            ns_per_connection_low: 6.05,
+            ns_per_connection_high: 6.2,
+            idle: 9_980,
+            cost_ns_last: 62_400,
+            cost_ns_first: 1_310,
+        },
     ];
     for finding in &all {
         match finding {

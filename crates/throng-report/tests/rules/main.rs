@@ -1,5 +1,6 @@
 //! The rules by which a run becomes rows: what is ranked, what is a bound, what is left out, whatever the record holds.
 
+mod accept;
 mod backlog;
 #[path = "../fixture/mod.rs"]
 mod fixture;

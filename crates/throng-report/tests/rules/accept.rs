@@ -1,0 +1,119 @@
+//! The rules of the accept experiment's report.
+
+use throng_record::{Finding, Outcome, RunRecord, TargetKind, Verdict};
+use throng_report::accept::Row;
+use throng_report::median::Spread;
+use throng_report::summary::Standing;
+use throng_report::{Format, Options, Summary, render};
+
+use crate::fixture;
+
+fn row(record: &RunRecord, target: &str) -> Row {
+    let summary = Summary::of(record);
+    let mut rows = summary.multiplexers.last().expect("a table").rows.iter();
+    rows.find(|row| row.target == target)
+        .expect("the plan has it")
+        .clone()
+}
+
+#[test]
+fn six_repeats_have_an_interval_and_two_a_range() {
+    let six = row(&fixture::accept(), "poll").accept.last.expect("there");
+    assert_eq!(six.idle, 9_980);
+    assert!(matches!(six.cost_ns.spread, Spread::Interval95 { .. }));
+    let two = row(&fixture::accept_few(), "poll");
+    let two = two.accept.last.expect("there");
+    assert!(matches!(two.cost_ns.spread, Spread::Range { .. }));
+}
+
+#[test]
+fn a_multiplexer_that_holds_fewer_keeps_its_figures_and_its_standing() {
+    let select = row(&fixture::accept(), "select");
+    assert_eq!(select.standing, Standing::Partial);
+    assert_eq!((select.accepted, select.connections), (Some(1_013), 10_000));
+    assert!(select.accept.slope.is_some());
+    assert!(select.accept.at[0].is_some());
+    assert_eq!(select.accept.at[1..], [None; 5]);
+    for format in [Format::Terminal, Format::Markdown] {
+        let text = render(&fixture::accept(), format, &Options::default());
+        assert!(text.contains("1,013 of 10,000"), "{text}");
+        assert!(text.contains("FD"), "{text}");
+        assert!(!text.contains("the server serves"), "there is none: {text}");
+    }
+}
+
+#[test]
+fn invalid_and_failed_trials_lend_no_figure() {
+    let few = fixture::accept_few();
+    let level = row(&few, "epoll-level");
+    assert_eq!((level.trials_behind, level.trials.invalid), (1, 1));
+    assert_eq!(
+        level.accept.first.expect("there").cost_ns.spread,
+        Spread::Single
+    );
+    let uring = row(&few, "io-uring");
+    assert_eq!((uring.standing, uring.accepted), (Standing::Failed, None));
+    let mut record = fixture::accept();
+    for trial in &mut record.trials {
+        if trial.target == 1 {
+            trial.verdict = Verdict::Invalid;
+        }
+    }
+    let poll = row(&record, "poll");
+    assert_eq!((poll.accepted, poll.accept.slope), (None, None));
+    for trial in &mut record.trials {
+        trial.outcome = Outcome::Interrupted;
+    }
+    let poll = row(&record, "poll");
+    assert_eq!(poll.standing, Standing::NotMeasured);
+}
+
+#[test]
+fn what_is_published_is_of_no_more_connections_and_of_no_server() {
+    let mut record = fixture::accept();
+    let words = |record: &RunRecord, target| {
+        let published = row(record, target).published;
+        published.map(|published| published.accept)
+    };
+    assert_eq!(
+        words(&record, "epoll-edge").as_deref(),
+        Some("flat, near 0")
+    );
+    assert_eq!(words(&record, "poll"), None);
+    record.plan.settings[0].connections = 20_000;
+    assert_eq!(words(&record, "epoll-edge"), None);
+    let text = render(&record, Format::Markdown, &Options::default());
+    assert!(!text.contains("Published figures"), "{text}");
+    let mut other = fixture::accept();
+    for target in &mut other.plan.targets {
+        target.kind = TargetKind::BuiltIn;
+    }
+    assert_eq!(words(&other, "epoll-edge"), None);
+}
+
+#[test]
+fn a_trial_with_two_findings_of_a_kind_counts_once() {
+    let record = fixture::accept();
+    let summary = Summary::of(&record);
+    let [found] = &summary.findings[..] else {
+        panic!("one kind: {:?}", summary.findings);
+    };
+    assert_eq!((found.places.len(), found.trials), (2, 12));
+    assert!(matches!(
+        found.worst,
+        Finding::CostGrowsWithIdle { ns_per_connection, .. } if *ns_per_connection > 6.0
+    ));
+    assert_eq!(found.places[0].target, "poll");
+}
+
+#[test]
+fn a_record_without_measurements_has_a_report() {
+    let mut record = fixture::accept();
+    for trial in &mut record.trials {
+        trial.accept = None;
+    }
+    record.plan.settings[0].connections = 0;
+    for format in Format::ALL {
+        assert!(!render(&record, format, &Options::default()).is_empty());
+    }
+}
