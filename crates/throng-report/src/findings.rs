@@ -108,8 +108,10 @@ pub(crate) fn place<'a>(record: &'a RunRecord, trial: &Trial) -> Place<'a> {
 fn gravity(finding: &Finding) -> f64 {
     match finding {
         Finding::CostGrowsWithIdle {
-            ns_per_connection, ..
-        } => *ns_per_connection,
+            cost_ns_first,
+            cost_ns_last,
+            ..
+        } => *cost_ns_last as f64 - *cost_ns_first as f64,
         Finding::AcceptQueueOverflow { overflows, .. } => *overflows as f64,
         Finding::BacklogClamped {
             asked, in_force, ..

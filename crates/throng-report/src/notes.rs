@@ -102,7 +102,7 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
                     exact(summary.trials_made.into()),
                     exact(partial.into()),
                     match summary.plan.experiment {
-                        Experiment::Accept => "the multiplexer holds fewer connections",
+                        Experiment::Accept => "fewer connections were accepted than asked for",
                         Experiment::Echo | Experiment::Backlog =>
                             "the server serves fewer connections at once",
                     }

@@ -117,3 +117,20 @@ fn a_record_without_measurements_has_a_report() {
         assert!(!render(&record, format, &Options::default()).is_empty());
     }
 }
+
+#[test]
+fn the_worst_growth_is_where_it_costs_most_and_not_where_it_is_steepest() {
+    let mut record = fixture::accept_few();
+    for trial in record.trials.iter_mut().filter(|trial| trial.setting == 0) {
+        for finding in &mut trial.findings {
+            if let Finding::CostGrowsWithIdle {
+                ns_per_connection, ..
+            } = finding
+            {
+                *ns_per_connection *= 2.0;
+            }
+        }
+    }
+    let summary = Summary::of(&record);
+    assert_eq!(summary.findings[0].places[0].heading, "10,000 connections");
+}
