@@ -5,6 +5,8 @@
 //! protocol and I/O back end are small things that compose. `shard::exchange` is the one loop that joins them where connections
 //! are kept, `shard::requests` the one where each message has its own.
 //!
+//! A job may also be no work of a fleet: `accept` times a multiplexer of this process, both ends being here.
+//!
 //! The hot path (one received reply: read the clock, compare, record, send the next) neither allocates, locks, formats
 //! nor shares a cache line with another thread.
 

@@ -95,11 +95,11 @@ mod tests {
     #[test]
     fn five_points_are_as_computed_by_hand() {
         // Slopes: 1→2: 1, 1→3: 1.5, 1→4: 1, 1→5: 2, 2→3: 2, 2→4: 1, 2→5: 7/3, 3→4: 0, 3→5: 2.5, 4→5: 5.
-        // Sorted: 0 1 1 1 1.5 2 2 7/3 2.5 5. Variance 5·4·15/18 = 16.67, reach 8.002, rank floor(0.999) → 1.
+        // Sorted: 0 1 1 1 1.5 2 2 7/3 2.5 5.
         let points = [(1.0, 1.0), (2.0, 2.0), (3.0, 4.0), (4.0, 4.0), (5.0, 9.0)];
         let found = theil_sen(&points).expect("points");
         assert_eq!(found.ns_per_connection, 1.75);
-        // One tie of two takes 2·1·9/18 = 1 from the variance: reach 7.757, rank floor(1.12) = 1.
+        // The variance is 5·4·15/18 less 2·1·9/18 for a tie of two: reach 7.757, rank floor(1.12) = 1.
         assert!((kendall_variance(&points) - 47.0 / 3.0).abs() < 1e-12);
         assert_eq!(
             (found.ns_per_connection_low, found.ns_per_connection_high),

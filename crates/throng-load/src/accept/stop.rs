@@ -50,7 +50,7 @@ fn hint(step: Step, error: &io::Error) -> String {
             "; this user may watch no more: `sysctl fs.epoll.max_user_watches`".to_owned()
         }
         (Step::Connect, Some(EADDRNOTAVAIL)) => {
-            "; the source address is none of this machine's, or has no free port: see `--source`"
+            "; the source address is none of this machine's, or has no free port: look at `ip address`"
                 .to_owned()
         }
         _ => String::new(),
