@@ -24,8 +24,8 @@ const PER_TRIAL: Duration = Duration::from_millis(50);
 const PER_LAUNCH: Duration = Duration::from_millis(30);
 /// Opening and closing one connection over loopback, at the slower end.
 const PER_CONNECTION: Duration = Duration::from_micros(100);
-/// Looking at one idle descriptor in a wait that looks at all of them, at the slower end.
-const PER_LOOK: Duration = Duration::from_nanos(50);
+/// Looking at one idle descriptor in a wait that looks at all of them, at the slower end: ten thousand sockets do not fit into the caches.
+const PER_LOOK: Duration = Duration::from_nanos(450);
 /// `select(2)` knows no descriptor from here on.
 const FD_SETSIZE: u64 = 1_024;
 /// The record is written anew after each trial: for each trial that it holds already.
@@ -161,7 +161,7 @@ mod tests {
         };
         let epoll = of("'epoll-edge'");
         assert!((0.5..2.0).contains(&epoll), "{epoll}");
-        assert!((4.0..8.0).contains(&of("'poll'")), "{}", of("'poll'"));
+        assert!((40.0..60.0).contains(&of("'poll'")), "{}", of("'poll'"));
         assert!(of("'poll-published'") > 1.5 * of("'poll'"));
         assert!(of("'select'") < epoll, "it ends early");
     }
