@@ -20,7 +20,7 @@ use crate::models::{
 };
 use crate::note::Note;
 use crate::opening::{Announcement, Opening};
-use crate::workload::{Echo, Http, Inline, Oneshot, Session, Workload};
+use crate::workload::{Broadcast, Echo, Http, Inline, Oneshot, Session, Workload};
 
 /// Where and how to listen, and how long to take for an answer.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +81,16 @@ pub enum ServeError {
         model: Model,
         /// What was asked for.
         address: Address,
+    },
+    /// The model serves too few connections at a time to pass anything on to all of them.
+    #[error(
+        "{model} cannot serve the broadcast workload: it is {}, and so has no room of many connections; choose a model that \
+         serves all at once (`throng servers`)",
+        model.summary()
+    )]
+    NoBroadcast {
+        /// The model.
+        model: Model,
     },
     /// No address was given.
     #[error("no address to listen on; give one, for example `--listen 127.0.0.1:0`")]
@@ -199,6 +209,7 @@ fn serve_until(
     let opening = &mut opening;
     let served = match workload {
         Workload::Echo => run::<Echo>(model, opening, &(), stop),
+        Workload::Broadcast => run::<Broadcast>(model, opening, &(), stop),
         Workload::Http => run_delayed::<Http>(model, opening, options, stop),
         Workload::Oneshot => run_delayed::<Oneshot>(model, opening, options, stop),
     };
@@ -211,6 +222,9 @@ fn serve_until(
 fn check(model: Model, workload: Workload, options: &Options) -> Result<(), ServeError> {
     if !workload.takes_delay() && (options.delay_inline || !options.delay.is_zero()) {
         return Err(ServeError::Delay { workload });
+    }
+    if workload == Workload::Broadcast && !model.declaration().broadcasts {
+        return Err(ServeError::NoBroadcast { model });
     }
     if options.accept_threads.is_some() && !model.takes_accept_threads() {
         return Err(ServeError::AcceptThreads { model });

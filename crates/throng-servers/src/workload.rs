@@ -4,6 +4,7 @@
 //! what it wants ([`Then`]), and the model does that in its own way. A delay is the plainest example: a model of threads
 //! sleeps, an event loop sets a timer, a runtime suspends a task.
 
+mod broadcast;
 mod echo;
 mod http;
 mod inline;
@@ -13,6 +14,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+pub(crate) use broadcast::Broadcast;
 pub(crate) use echo::Echo;
 pub(crate) use http::Http;
 pub(crate) use inline::Inline;
@@ -23,6 +25,8 @@ pub(crate) use oneshot::Oneshot;
 pub enum Workload {
     /// Every byte comes back, in order; the end of input is answered by the end of output.
     Echo,
+    /// Each connection is greeted with `connected`, and every line that comes goes to all connections.
+    Broadcast,
     /// HTTP/1.1 requests, each answered after a delay and after counting, where it asks for that.
     Http,
     /// What the first read brings is answered with the same 23 bytes; then the server closes.
@@ -39,13 +43,14 @@ pub struct UnknownWorkload {
 
 impl Workload {
     /// Every workload.
-    pub const ALL: [Self; 3] = [Self::Echo, Self::Http, Self::Oneshot];
+    pub const ALL: [Self; 4] = [Self::Echo, Self::Broadcast, Self::Http, Self::Oneshot];
 
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Echo => "echo",
+            Self::Broadcast => "broadcast",
             Self::Http => "http",
             Self::Oneshot => "oneshot",
         }
@@ -56,6 +61,7 @@ impl Workload {
     pub fn summary(self) -> &'static str {
         match self {
             Self::Echo => "every byte comes back",
+            Self::Broadcast => "a greeting, then every line goes to all connections",
             Self::Http => {
                 "HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts"
             }
@@ -66,7 +72,7 @@ impl Workload {
     /// Whether its answers may be delayed.
     #[must_use]
     pub fn takes_delay(self) -> bool {
-        self != Self::Echo
+        matches!(self, Self::Http | Self::Oneshot)
     }
 }
 
@@ -122,13 +128,33 @@ impl Then {
     }
 }
 
+/// Who is sent what a session has appended as the answer to its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// The connection that the input came from.
+    Sender,
+    /// Every open connection of the server, in whichever loop, thread or process, that one included. What a slow reader's socket does not
+    /// take is kept for it up to [`UNSENT_BYTES_MAX`]; beyond that it is closed, so that it neither stops the others nor takes all memory.
+    Everyone,
+}
+
+/// What is kept at most for a connection that does not read, beside what the kernel's buffers hold.
+pub(crate) const UNSENT_BYTES_MAX: usize = 256 * 1024;
+
 /// One connection's side of a workload. A model feeds it what came, sends what it appends, and does what it says then.
 pub(crate) trait Session: Send + 'static {
     /// What all sessions of a server share: the workload's own settings, such as a delay.
     type Settings: Clone + Send + Sync + 'static;
 
+    /// Who is sent what [`Session::input`] appends.
+    const AUDIENCE: Audience = Audience::Sender;
+
     /// The session of a connection that has just been accepted.
     fn begin(settings: &Self::Settings) -> Self;
+
+    /// What a connection is sent, alone, as soon as it is accepted.
+    #[inline]
+    fn greet(&mut self, _output: &mut Vec<u8>) {}
 
     /// Bytes came, at least one, cut anywhere. What there is to answer is appended to `output`.
     fn input(&mut self, bytes: &[u8], output: &mut Vec<u8>) -> Then;

@@ -67,6 +67,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: false,
     takes_accept_threads: false,
+    broadcasts: false,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections of a loop share.

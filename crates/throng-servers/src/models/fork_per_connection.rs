@@ -53,6 +53,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: PARENT_AND_CHILDREN,
     serves_unix: true,
     takes_accept_threads: false,
+    broadcasts: false,
 };
 
 const PARENT_AND_CHILDREN: Count = Count {

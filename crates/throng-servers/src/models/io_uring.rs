@@ -56,6 +56,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
+    broadcasts: false,
 };
 
 /// 2 MiB of buffers, of which only touched pages are real. Running out ends a receive, which is then submitted again.

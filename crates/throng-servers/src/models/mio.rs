@@ -56,6 +56,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
+    broadcasts: false,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.

@@ -57,6 +57,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: PARENT_AND_WORKERS,
     serves_unix: true,
     takes_accept_threads: false,
+    broadcasts: false,
 };
 
 const PARENT_AND_WORKERS: Count = Count {

@@ -59,6 +59,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
+    broadcasts: false,
 };
 
 /// As many as the published thread-pool server had.

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Session, Then};
+use super::{Audience, Session, Then};
 use crate::delay;
 
 /// A session whose waits occupy the thread.
@@ -39,12 +39,18 @@ impl<S: Session> Session for Inline<S> {
     /// The session's own, and what becomes readable when the server is told to stop.
     type Settings = (S::Settings, Arc<OwnedFd>);
 
+    const AUDIENCE: Audience = S::AUDIENCE;
+
     fn begin((settings, stop): &Self::Settings) -> Self {
         Self {
             session: S::begin(settings),
             stop: Arc::clone(stop),
             owed: Duration::ZERO,
         }
+    }
+
+    fn greet(&mut self, output: &mut Vec<u8>) {
+        self.session.greet(output);
     }
 
     fn input(&mut self, bytes: &[u8], output: &mut Vec<u8>) -> Then {
