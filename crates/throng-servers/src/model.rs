@@ -173,6 +173,12 @@ impl Model {
         self.declaration().takes_accept_threads
     }
 
+    /// Whether it serves the broadcast workload: what one connection says goes to all.
+    #[must_use]
+    pub fn broadcasts(self) -> bool {
+        self.declaration().broadcasts
+    }
+
     /// Whether a connection has a thread or process of its own for as long as it is served, so that a delay occupies that
     /// and nobody else.
     #[must_use]

@@ -141,6 +141,10 @@ pub(crate) enum Audience {
 /// What is kept at most for a connection that does not read, beside what the kernel's buffers hold.
 pub(crate) const UNSENT_BYTES_MAX: usize = 256 * 1024;
 
+/// How much a loop gathers of what is said to everyone before it passes that on, at the latest. With a read and a line more it
+/// is still less than [`UNSENT_BYTES_MAX`]: nobody who has kept up is closed for one delivery.
+pub(crate) const GATHERED_BYTES: usize = 64 * 1024;
+
 /// One connection's side of a workload. A model feeds it what came, sends what it appends, and does what it says then.
 pub(crate) trait Session: Send + 'static {
     /// What all sessions of a server share: the workload's own settings, such as a delay.

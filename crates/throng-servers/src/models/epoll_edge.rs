@@ -6,17 +6,23 @@
 //! `EAGAIN`. It is not enough where the event says that the peer has ended its output: that end came *before* the short
 //! read, makes no further event, and is only seen by reading on until 0.
 //!
-//! *Nobody starves.* A connection that never stops sending gets [`ROUNDS`] reads a turn; then it is modified in the
+//! *Nobody starves.* A connection that never stops sending gets a few reads a turn; then it is modified in the
 //! set, which puts it at the end of the kernel's ready list if it is still ready.
 //!
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
 //! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//!
+//! *What goes to everyone* is gathered while a batch of events is handled, and sent to each connection once after it. What
+//! a socket does not take is kept within bounds, as an answer is; whoever exceeds them is shut down, and so closed at its own
+//! event: nobody is closed while another's is handled.
 //!
 //! *Delays* are deadlines, and the loop sleeps until the earliest at most. Events of a connection that waits are passed
 //! over, a reset too, and what they told is asked for again when the wait is over.
 //!
 //! *Slots are reused safely.* A batch holds at most one event of each descriptor, and a connection is closed only while its
 //! own event is handled, or after the batch: no event is left for a slot that a new connection has got.
+
+mod connection;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -25,19 +31,19 @@ use std::time::Duration;
 use slab::Slab;
 use throng_sys::clock::monotonic_ns;
 use throng_sys::epoll::{Epoll, Event, Interest};
-use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
-use crate::linger::{self, Lingering};
+use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Echo, Session, Then};
+use crate::workload::{Audience, GATHERED_BYTES, Session};
+use connection::{Connection, FOR_INPUT, FOR_ROOM, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "epoll-edge",
@@ -49,13 +55,11 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
 const INPUT_BYTES: usize = 64 * 1024;
-/// Reads that a connection has in one turn.
-const ROUNDS: usize = 4;
 /// Events taken at once.
 const BATCH: usize = 256;
 
@@ -63,50 +67,7 @@ const BATCH: usize = 256;
 const FIRST_LISTENER: u64 = 1 << 32;
 const STOP: u64 = u64::MAX;
 
-const FOR_INPUT: Interest = Interest::IN.union(Interest::RDHUP).union(Interest::ET);
-const FOR_ROOM: Interest = Interest::OUT.union(Interest::ET);
-const INPUT_ENDED: Interest = Interest::RDHUP.union(Interest::HUP).union(Interest::ERR);
-
 const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
-
-struct Connection<S> {
-    socket: OwnedFd,
-    session: S,
-    stage: Stage,
-    input_ended: bool,
-}
-
-/// What a connection is about.
-enum Stage {
-    Reading,
-    /// There was no room for all of an answer.
-    Sending(Box<(Vec<u8>, Then)>),
-    /// Nothing happens before that time of the monotonic clock.
-    Waiting {
-        until_ns: u64,
-    },
-    /// Its output is ended, and its input is dropped until then at most.
-    Lingering {
-        until_ns: u64,
-        lingering: Lingering,
-    },
-}
-
-// An idle connection owns no buffer, only this (and the slab's growth, at most as much again).
-const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
-
-/// What becomes of a connection after its turn.
-enum Next {
-    /// It waits for a change of what it is watched for.
-    Wait,
-    /// It is watched for this from now on, and reported again if it is ready for it now.
-    Watch(Interest),
-    /// It is waiting for so long.
-    Delay(Duration),
-    /// It is closed when that is over.
-    Linger(Lingering),
-    Close,
-}
 
 struct Server<S: Session> {
     settings: S::Settings,
@@ -139,6 +100,7 @@ pub(crate) fn serve<S: Session>(
                 server.handle(event);
             }
         }
+        server.pass_on();
         server.serve_due();
         if server.pause.remaining_ns() == Some(0) {
             server.resume_accepting();
@@ -215,6 +177,9 @@ impl<S: Session> Server<S> {
             &mut self.bytes,
         );
         self.go_on(key, next);
+        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+            self.pass_on();
+        }
     }
 
     /// Does what a connection's turn has come to.
@@ -245,6 +210,24 @@ impl<S: Session> Server<S> {
             self.connections.remove(key);
             self.resume_accepting();
         }
+    }
+
+    /// Sends everyone what has gathered, where that goes to everyone.
+    fn pass_on(&mut self) {
+        if S::AUDIENCE == Audience::Sender || self.output.is_empty() {
+            return;
+        }
+        for (key, connection) in &mut self.connections {
+            if connection.deliver(&self.output, &mut self.bytes)
+                && self
+                    .epoll
+                    .modify(&connection.socket, key as u64, FOR_ROOM)
+                    .is_err()
+            {
+                connection.give_up();
+            }
+        }
+        self.output.clear();
     }
 
     fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
@@ -298,13 +281,11 @@ impl<S: Session> Server<S> {
         let slot = self.connections.vacant_entry();
         match self.epoll.add(&socket, slot.key() as u64, FOR_INPUT) {
             Ok(()) => {
-                slot.insert(Connection {
-                    socket,
-                    session: S::begin(&self.settings),
-                    stage: Stage::Reading,
-                    input_ended: false,
-                });
+                let key = slot.key();
+                let connection = slot.insert(Connection::new(socket, &self.settings));
+                let greeted = connection.greet(&mut self.bytes);
                 self.accepted += 1;
+                self.go_on(key, greeted);
             }
             Err(error) => self.refusals.add(error),
         }
@@ -342,110 +323,3 @@ impl<S: Session> Server<S> {
         }
     }
 }
-
-impl<S: Session> Connection<S> {
-    /// Everything the event calls for, within bounds. `bytes` counts what was sent.
-    #[inline]
-    fn turn(
-        &mut self,
-        ready: Interest,
-        input: &mut [u8],
-        output: &mut Vec<u8>,
-        bytes: &mut u64,
-    ) -> io::Result<Next> {
-        match &mut self.stage {
-            Stage::Reading => {}
-            Stage::Sending(_) => return self.send_on(bytes),
-            Stage::Waiting { .. } => return Ok(Next::Wait),
-            Stage::Lingering { lingering, .. } => {
-                let is_over = lingering.is_over(&self.socket, input);
-                return Ok(if is_over { Next::Close } else { Next::Wait });
-            }
-        }
-        for _ in 0..ROUNDS {
-            let received = match socket::receive(&self.socket, input) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Wait),
-                result => result?,
-            };
-            output.clear();
-            let then = if received == 0 {
-                self.input_ended = true;
-                self.session.end_of_input(output)
-            } else {
-                self.session.input(&input[..received], output)
-            };
-            if let Some(next) = self.answer(output, then, bytes)? {
-                return Ok(next);
-            }
-            if received < input.len() && !ready.intersects(INPUT_ENDED) {
-                return Ok(Next::Wait);
-            }
-        }
-        Ok(Next::Watch(FOR_INPUT))
-    }
-
-    /// The wait is over. What events told meanwhile has been passed over, so it is to be told again.
-    fn resume(&mut self, output: &mut Vec<u8>, bytes: &mut u64) -> io::Result<Next> {
-        self.stage = Stage::Reading;
-        output.clear();
-        let then = self.session.resume(output);
-        let next = self.answer(output, then, bytes)?;
-        Ok(next.unwrap_or(Next::Watch(FOR_INPUT)))
-    }
-
-    /// Sends; what comes then, if it is not the next read.
-    #[inline]
-    fn answer(&mut self, output: &[u8], then: Then, bytes: &mut u64) -> io::Result<Option<Next>> {
-        if !output.is_empty() {
-            let sent = sent(socket::send(&self.socket, output))?;
-            *bytes += sent as u64;
-            if sent < output.len() {
-                let unsent = output[sent..].to_vec();
-                self.stage = Stage::Sending(Box::new((unsent, then)));
-                return Ok(Some(Next::Watch(FOR_ROOM)));
-            }
-        }
-        self.after(then)
-    }
-
-    /// Once all is sent; `None` is the next read.
-    #[inline]
-    fn after(&self, then: Then) -> io::Result<Option<Next>> {
-        Ok(match then.settled(self.input_ended) {
-            Then::Read => None,
-            Then::Wait(delay) => Some(Next::Delay(delay)),
-            Then::Linger => Some(Next::Linger(Lingering::begin(&self.socket)?)),
-            Then::Close => Some(Next::Close),
-        })
-    }
-
-    /// There is room again for what could not be sent.
-    #[cold]
-    fn send_on(&mut self, bytes: &mut u64) -> io::Result<Next> {
-        let Stage::Sending(kept) = &mut self.stage else {
-            return Ok(Next::Wait);
-        };
-        let (unsent, then) = &mut **kept;
-        let sent = sent(socket::send(&self.socket, unsent))?;
-        *bytes += sent as u64;
-        unsent.drain(..sent);
-        if !unsent.is_empty() {
-            return Ok(Next::Wait);
-        }
-        let then = *then;
-        // The memory goes back.
-        self.stage = Stage::Reading;
-        Ok(self.after(then)?.unwrap_or(Next::Watch(FOR_INPUT)))
-    }
-}
-
-/// A full send buffer took nothing, which is no error.
-fn sent(result: io::Result<usize>) -> io::Result<usize> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-        result => result,
-    }
-}
-
-#[cfg(test)]
-mod tests;

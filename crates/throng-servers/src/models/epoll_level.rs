@@ -13,6 +13,10 @@
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
 //! that is gone, one more system call each way: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
+//! *What goes to everyone* is gathered while a batch of events is handled, and sent to each connection once after it. What
+//! a socket does not take is kept within bounds, as an answer is; whoever exceeds them is shut down, and so closed at its own
+//! event: nobody is closed while another's is handled.
+//!
 //! *Delays* are deadlines, and the loop sleeps until the earliest at most. A connection that waits leaves the set
 //! altogether, since its peer's reset would be reported whatever it is watched for, and at every turn until the wait is
 //! over. That is one system call when the wait begins and one when it ends, of which `epoll-edge` has the second only.
@@ -43,7 +47,7 @@ use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -56,7 +60,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
@@ -102,6 +106,7 @@ pub(crate) fn serve<S: Session>(
                 server.handle(event)?;
             }
         }
+        server.pass_on();
         server.serve_due()?;
         if server.pause.remaining_ns() == Some(0) {
             server.resume_accepting()?;
@@ -174,7 +179,11 @@ impl<'a, S: Session> Server<'a, S> {
             return Ok(());
         };
         let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
-        self.go_on(key, next)
+        self.go_on(key, next)?;
+        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+            self.pass_on();
+        }
+        Ok(())
     }
 
     /// Does what a connection's turn has come to.
@@ -209,6 +218,24 @@ impl<'a, S: Session> Server<'a, S> {
         }
         self.connections.remove(key);
         self.resume_accepting()
+    }
+
+    /// Sends everyone what has gathered, where that goes to everyone.
+    fn pass_on(&mut self) {
+        if S::AUDIENCE == Audience::Sender || self.output.is_empty() {
+            return;
+        }
+        for (key, connection) in &mut self.connections {
+            if connection.deliver(&self.output, &mut self.bytes)
+                && self
+                    .epoll
+                    .modify(&connection.socket, key as u64, Interest::OUT)
+                    .is_err()
+            {
+                connection.give_up();
+            }
+        }
+        self.output.clear();
     }
 
     fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
@@ -257,7 +284,7 @@ impl<'a, S: Session> Server<'a, S> {
                 return Ok(());
             };
             match listener.accept() {
-                Ok(socket) => self.admit(socket),
+                Ok(socket) => self.admit(socket)?,
                 Err(error) => match accept::failure(&error) {
                     Failure::NoneWaits => return Ok(()),
                     Failure::ThisOneOnly => {}
@@ -271,14 +298,20 @@ impl<'a, S: Session> Server<'a, S> {
         Ok(())
     }
 
-    fn admit(&mut self, socket: OwnedFd) {
+    fn admit(&mut self, socket: OwnedFd) -> io::Result<()> {
         let slot = self.connections.vacant_entry();
         match self.epoll.add(&socket, slot.key() as u64, Interest::IN) {
             Ok(()) => {
-                slot.insert(Connection::new(socket, &self.settings));
+                let key = slot.key();
+                let connection = slot.insert(Connection::new(socket, &self.settings));
+                let greeted = connection.greet(&mut self.bytes);
                 self.accepted += 1;
+                self.go_on(key, greeted)
             }
-            Err(error) => self.refusals.add(error),
+            Err(error) => {
+                self.refusals.add(error);
+                Ok(())
+            }
         }
     }
 

@@ -12,6 +12,10 @@
 //! *Slow readers.* What the socket does not take is kept, and the connection is registered for room instead of input
 //! until that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
+//! *What goes to everyone* is gathered while a batch of events is handled, and sent to each connection once after it. What
+//! a socket does not take is kept within bounds, as an answer is; whoever exceeds them is shut down, and so closed at its own
+//! event: nobody is closed while another's is handled.
+//!
 //! *Delays* are deadlines of ours, since mio has no timer, only the time-out of its poll, which it rounds up to a millisecond.
 //! Events of a connection that waits are passed over; registered again when the wait is over, it is reported anew.
 //!
@@ -43,7 +47,7 @@ use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -56,7 +60,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
@@ -101,6 +105,7 @@ pub(crate) fn serve<S: Session>(
         for event in &events {
             server.handle(event);
         }
+        server.pass_on();
         server.serve_due();
         if server.pause.remaining_ns() == Some(0) {
             server.resume_accepting();
@@ -186,6 +191,9 @@ impl<S: Session> Server<S> {
         };
         let next = connection.turn(event, &mut self.input, &mut self.output, &mut self.bytes);
         self.go_on(key, next);
+        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+            self.pass_on();
+        }
     }
 
     /// Does what a connection's turn has come to.
@@ -217,6 +225,26 @@ impl<S: Session> Server<S> {
             self.connections.remove(key);
             self.resume_accepting();
         }
+    }
+
+    /// Sends everyone what has gathered, where that goes to everyone.
+    fn pass_on(&mut self) {
+        if S::AUDIENCE == Audience::Sender || self.output.is_empty() {
+            return;
+        }
+        for (key, connection) in &mut self.connections {
+            if connection.deliver(&self.output, &mut self.bytes) {
+                let descriptor = connection.socket.as_raw_fd();
+                let mut source = SourceFd(&descriptor);
+                let asked = self
+                    .registry
+                    .reregister(&mut source, Token(key), Interest::WRITABLE);
+                if asked.is_err() {
+                    connection.give_up();
+                }
+            }
+        }
+        self.output.clear();
     }
 
     fn register_again(&self, key: usize, interest: Interest) -> io::Result<()> {
@@ -277,8 +305,11 @@ impl<S: Session> Server<S> {
         );
         match registered {
             Ok(()) => {
-                slot.insert(Connection::new(socket, &self.settings));
+                let key = slot.key();
+                let connection = slot.insert(Connection::new(socket, &self.settings));
+                let greeted = connection.greet(&mut self.bytes);
                 self.accepted += 1;
+                self.go_on(key, greeted);
             }
             Err(error) => self.refusals.add(error),
         }

@@ -10,6 +10,10 @@
 //! *Slow readers.* What the socket does not take is kept, and from then on the list asks whether the connection can be
 //! written and no longer whether it can be read: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
+//! *What goes to everyone* is gathered while the ready connections have their turns, and sent to each connection once after them. What
+//! a socket does not take is kept within bounds, as an answer is; whoever exceeds them is shut down, and so closed at its own
+//! turn.
+//!
 //! *Delays* are deadlines, and the earliest, rounded up to a millisecond, is the call's time-out. Which are over is found by
 //! walking the list once more. A connection that waits stays in the list with its number made negative, which the kernel
 //! passes over: otherwise its peer's reset would be reported at every turn, whatever is asked for.
@@ -31,7 +35,7 @@ use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -44,7 +48,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
@@ -83,6 +87,7 @@ pub(crate) fn serve<S: Session>(
         let ready = server.set.wait(timeout_ms)?;
         // Before accepting: who is accepted below has no readiness of this turn.
         server.serve_ready(ready);
+        server.pass_on();
         server.serve_due();
         if server.drain.is_none() {
             server.serve_fixed();
@@ -148,7 +153,23 @@ impl<S: Session> Server<S> {
             if self.go_on(index, next) {
                 index += 1;
             }
+            if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+                self.pass_on();
+            }
         }
+    }
+
+    /// Sends everyone what has gathered, where that goes to everyone.
+    fn pass_on(&mut self) {
+        if S::AUDIENCE == Audience::Sender || self.output.is_empty() {
+            return;
+        }
+        for (connection, position) in self.connections.iter_mut().zip(self.fixed..) {
+            if connection.deliver(&self.output, &mut self.bytes) {
+                self.set.set_interest(position, WRITABLE);
+            }
+        }
+        self.output.clear();
     }
 
     /// Resumes those whose wait is over, and closes those who have lingered for long enough. They are found by looking
@@ -248,9 +269,11 @@ impl<S: Session> Server<S> {
             match self.listeners[index].accept() {
                 Ok(socket) => {
                     self.set.push(&socket, READABLE);
-                    self.connections
-                        .push(Connection::new(socket, &self.settings));
+                    let mut connection = Connection::new(socket, &self.settings);
+                    let greeted = connection.greet(&mut self.bytes);
+                    self.connections.push(connection);
                     self.accepted += 1;
+                    self.go_on(self.connections.len() - 1, greeted);
                 }
                 Err(error) => match accept::failure(&error) {
                     Failure::NoneWaits => return,

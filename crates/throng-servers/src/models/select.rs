@@ -16,6 +16,10 @@
 //! *Slow readers.* What the socket does not take is kept, and from then on the connection is in the set to write and not in
 //! the one to read: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
+//! *What goes to everyone* is gathered while the ready connections have their turns, and sent to each connection once after them. What
+//! a socket does not take is kept within bounds, as an answer is; whoever exceeds them is shut down, and so closed at its own
+//! turn.
+//!
 //! *Delays* are deadlines, and the earliest is the call's time-out. A connection that waits is in neither set, so nothing is
 //! reported of it, a reset neither.
 //!
@@ -41,7 +45,7 @@ use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -54,7 +58,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.
@@ -142,6 +146,7 @@ impl<'a, S: Session> Server<'a, S> {
             // Before accepting: who is accepted below has no readiness of this turn, whosever number it gets. And whoever is
             // closed makes a place, which is looked for below only.
             self.serve_ready();
+            self.pass_on();
             self.serve_due();
             if self.drain.is_none() {
                 self.serve_fixed()?;
@@ -185,6 +190,26 @@ impl<'a, S: Session> Server<'a, S> {
         };
         let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
         self.go_on(number, next);
+        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+            self.pass_on();
+        }
+    }
+
+    /// Sends everyone what has gathered, where that goes to everyone.
+    fn pass_on(&mut self) {
+        if S::AUDIENCE == Audience::Sender || self.output.is_empty() {
+            return;
+        }
+        for connection in self.connections.iter_mut().flatten() {
+            if connection.deliver(&self.output, &mut self.bytes) {
+                let asked = ask(&mut self.writable_asked, &connection.socket, true)
+                    .and_then(|()| ask(&mut self.readable_asked, &connection.socket, false));
+                if asked.is_err() {
+                    connection.give_up();
+                }
+            }
+        }
+        self.output.clear();
     }
 
     /// Resumes those whose wait is over, and closes those who have lingered for long enough.
@@ -305,9 +330,11 @@ impl<'a, S: Session> Server<'a, S> {
             return self.refusals.add(error);
         }
         let number = socket.as_raw_fd().cast_unsigned() as usize;
-        self.connections[number] = Some(Connection::new(socket, &self.settings));
+        let connection = self.connections[number].insert(Connection::new(socket, &self.settings));
+        let greeted = connection.greet(&mut self.bytes);
         self.open += 1;
         self.accepted += 1;
+        self.go_on(number, greeted);
     }
 
     /// From here on the sets hold connections only.

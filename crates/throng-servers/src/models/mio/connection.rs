@@ -10,7 +10,7 @@ use mio::event::Event;
 use throng_sys::socket;
 
 use crate::linger::Lingering;
-use crate::workload::{Echo, Session, Then};
+use crate::workload::{Audience, Echo, Session, Then, UNSENT_BYTES_MAX};
 
 /// Reads that a connection has in one turn.
 const ROUNDS: usize = 4;
@@ -89,21 +89,67 @@ impl<S: Session> Connection<S> {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Wait),
                 result => result?,
             };
-            output.clear();
+            if S::AUDIENCE == Audience::Sender {
+                output.clear();
+            }
             let then = if received == 0 {
                 self.input_ended = true;
                 self.session.end_of_input(output)
             } else {
                 self.session.input(&input[..received], output)
             };
-            if let Some(next) = self.answer(output, then, bytes)? {
+            let next = match S::AUDIENCE {
+                Audience::Sender => self.answer(output, then, bytes)?,
+                Audience::Everyone => self.after(then)?,
+            };
+            if let Some(next) = next {
                 return Ok(next);
             }
             if received < input.len() && !event.is_read_closed() && !event.is_error() {
                 return Ok(Next::Wait);
             }
+            // What it has said goes out before its end is read, which closes it.
+            if S::AUDIENCE == Audience::Everyone {
+                break;
+            }
         }
         Ok(Next::Register(Interest::READABLE))
+    }
+
+    /// Greets one that has just been accepted.
+    pub(super) fn greet(&mut self, bytes: &mut u64) -> io::Result<Next> {
+        let mut greeting = Vec::new();
+        self.session.greet(&mut greeting);
+        self.answer(&greeting, Then::Read, bytes)
+            .map(|next| next.unwrap_or(Next::Wait))
+    }
+
+    /// Sends it what somebody has said. What there is no room for is kept, within bounds; whoever exceeds them is given up.
+    /// Whether it is to be registered for room from now on.
+    pub(super) fn deliver(&mut self, said: &[u8], bytes: &mut u64) -> bool {
+        let was_reading = matches!(self.stage, Stage::Reading);
+        let is_well = match &mut self.stage {
+            Stage::Reading => self.answer(said, Then::Read, bytes).is_ok(),
+            Stage::Sending(kept) if kept.1 == Then::Read => {
+                kept.0.extend_from_slice(said);
+                kept.0.len() <= UNSENT_BYTES_MAX
+            }
+            // It is about to be closed.
+            _ => return false,
+        };
+        if !is_well {
+            self.give_up();
+        }
+        was_reading && matches!(self.stage, Stage::Sending(_))
+    }
+
+    /// Ends both directions, which is reported whatever it is registered for; then it is closed as others are.
+    #[cold]
+    pub(super) fn give_up(&mut self) {
+        self.stage = Stage::Sending(Box::new((Vec::new(), Then::Close)));
+        // They fail on a connection that is already reset, which is reported as well.
+        let _ = socket::end_input(&self.socket);
+        let _ = socket::end_output(&self.socket);
     }
 
     /// The wait is over. What events told meanwhile has been passed over, so it is to be told again.

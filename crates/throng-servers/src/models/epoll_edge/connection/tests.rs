@@ -3,6 +3,9 @@ use std::os::unix::net::UnixStream;
 
 use super::*;
 
+/// What the loop lends a turn.
+const INPUT_BYTES: usize = 64 * 1024;
+
 fn pair() -> (UnixStream, Connection<Echo>) {
     let (client, server) = UnixStream::pair().expect("a pair");
     server.set_nonblocking(true).expect("set");
