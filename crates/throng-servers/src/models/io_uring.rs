@@ -13,6 +13,10 @@
 //! the send before has ended. Until the cancellation takes effect the pool bounds what comes, so a connection keeps at
 //! most `UNSENT_MAX` and one pool (2 MiB) in flight, and as much unsent.
 //!
+//! *What goes to everyone* is gathered while completions are handled, and added to what each connection has unsent once after
+//! them: all these sends are submitted together. What is in flight to a slow reader is up to the bound of what is kept,
+//! and as much gathers behind it; whoever exceeds that is shut down, which ends its operations.
+//!
 //! *Nobody starves:* the kernel itself goes on to the next connection after 32 receives of one.
 //!
 //! *Delays* are deadlines, and the wait for completions lasts until the earliest at most. The receive of one that waits is
@@ -43,7 +47,7 @@ use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Act, Connection, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -56,7 +60,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// 2 MiB of buffers, of which only touched pages are real. Running out ends a receive, which is then submitted again.
@@ -82,6 +86,8 @@ struct Server<S: Session> {
     accepting: Vec<bool>,
     connections: Slab<Connection<S>>,
     spare: Vec<Vec<u8>>,
+    /// What goes to everyone, and has not yet.
+    said: Vec<u8>,
     deadlines: Deadlines,
     pause: Pause,
     drain: Option<Drain>,
@@ -106,6 +112,7 @@ pub(crate) fn serve<S: Session>(
         listeners,
         connections: Slab::new(),
         spare: Vec::new(),
+        said: Vec::new(),
         deadlines: Deadlines::default(),
         pause: Pause::default(),
         drain: None,
@@ -119,6 +126,7 @@ pub(crate) fn serve<S: Session>(
         while let Some(completion) = server.ring.next_completion() {
             server.handle(completion)?;
         }
+        server.pass_on()?;
         server.serve_due()?;
         if server.pause.remaining_ns() == Some(0) {
             server.resume_accepting()?;
@@ -159,6 +167,10 @@ impl<S: Session> Server<S> {
     #[inline]
     fn received(&mut self, completion: Completion) -> io::Result<()> {
         let key = completion.token as usize;
+        if S::AUDIENCE == Audience::Everyone && matches!(completion.bytes(), Ok(0)) {
+            // Before it is closed: some of it may be its own.
+            self.pass_on()?;
+        }
         let Some(connection) = self.connections.get_mut(key) else {
             return Ok(());
         };
@@ -170,7 +182,7 @@ impl<S: Session> Server<S> {
             Ok(0) => connection.end(),
             Ok(length) => {
                 if let Some(buffer) = &completion.buffer {
-                    connection.take(self.ring.received(buffer, length));
+                    connection.take(self.ring.received(buffer, length), &mut self.said);
                 }
             }
             // It is submitted again when it may be: at once, or when what is unsent is sent.
@@ -180,7 +192,33 @@ impl<S: Session> Server<S> {
         if let Some(buffer) = completion.buffer {
             self.ring.recycle(buffer);
         }
-        self.go_on(key)
+        self.go_on(key)?;
+        if S::AUDIENCE == Audience::Everyone && self.said.len() >= GATHERED_BYTES {
+            self.pass_on()?;
+        }
+        Ok(())
+    }
+
+    /// Has everyone sent what has gathered, where that goes to everyone.
+    fn pass_on(&mut self) -> io::Result<()> {
+        if S::AUDIENCE == Audience::Sender || self.said.is_empty() {
+            return Ok(());
+        }
+        let mut said = std::mem::take(&mut self.said);
+        let last = self.connections.iter().next_back().map(|(key, _)| key);
+        for key in 0..=last.unwrap_or(0) {
+            let Some(connection) = self.connections.get_mut(key) else {
+                continue;
+            };
+            if connection.unsent.capacity() == 0 {
+                connection.unsent = self.spare.pop().unwrap_or_default();
+            }
+            connection.deliver(&said);
+            self.go_on(key)?;
+        }
+        said.clear();
+        self.said = said;
+        Ok(())
     }
 
     #[inline]
@@ -338,11 +376,16 @@ impl<S: Session> Server<S> {
         }
         let slot = self.connections.vacant_entry();
         self.ring.receive(&socket, slot.key() as u64)?;
-        let connection = &*slot.insert(Connection::new(socket, S::begin(&self.settings)));
+        let key = slot.key();
+        let connection = slot.insert(Connection::new(socket, S::begin(&self.settings)));
+        let is_greeted = connection.greet();
         self.accepted += 1;
         if self.drain.is_some() {
             // It was accepted before the cancellation reached the listener.
             drain::end_input(&connection.socket);
+        }
+        if is_greeted {
+            self.go_on(key)?;
         }
         Ok(())
     }

@@ -4,7 +4,9 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use crate::workload::{Echo, Session, Then};
+use throng_sys::socket;
+
+use crate::workload::{Audience, Echo, Session, Then, UNSENT_BYTES_MAX};
 
 /// An open one. What is with the kernel is the server's to ask for; what came is handled here.
 pub(super) struct Connection<S> {
@@ -74,12 +76,22 @@ impl<S: Session> Connection<S> {
         }
     }
 
-    /// Bytes came.
+    /// Greets it; whether there is something to send for that.
+    pub(super) fn greet(&mut self) -> bool {
+        self.session.greet(&mut self.unsent);
+        !self.unsent.is_empty()
+    }
+
+    /// Bytes came. What goes to everyone is added to `said`.
     #[inline]
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    pub(super) fn take(&mut self, bytes: &[u8], said: &mut Vec<u8>) {
         match &mut self.stage {
             Stage::Reading => {
-                let then = self.session.input(bytes, &mut self.unsent);
+                let output = match S::AUDIENCE {
+                    Audience::Sender => &mut self.unsent,
+                    Audience::Everyone => said,
+                };
+                let then = self.session.input(bytes, output);
                 if then != Then::Read {
                     self.stage = Stage::after(then, None);
                 }
@@ -90,6 +102,22 @@ impl<S: Session> Connection<S> {
                 _ => aside.held.extend_from_slice(bytes),
             },
             Stage::Closing | Stage::Broken => {}
+        }
+    }
+
+    /// Adds what somebody has said to what is to be sent, within bounds: whoever exceeds them is shut down, which ends
+    /// what is with the kernel.
+    pub(super) fn deliver(&mut self, said: &[u8]) {
+        if !matches!(self.stage, Stage::Reading) {
+            return;
+        }
+        self.unsent.extend_from_slice(said);
+        if self.unsent.len() > UNSENT_BYTES_MAX {
+            self.unsent = Vec::new();
+            self.stage = Stage::Broken;
+            // They fail on a connection that is already reset, whose operations end as well.
+            let _ = socket::end_input(&self.socket);
+            let _ = socket::end_output(&self.socket);
         }
     }
 
@@ -188,10 +216,10 @@ mod tests {
     #[test]
     fn what_comes_during_a_wait_is_answered_after_it() {
         let mut connection = connection();
-        connection.take(DELAYED);
-        connection.take(PLAIN);
-        connection.take(DELAYED);
-        connection.take(PLAIN);
+        connection.take(DELAYED, &mut Vec::new());
+        connection.take(PLAIN, &mut Vec::new());
+        connection.take(DELAYED, &mut Vec::new());
+        connection.take(PLAIN, &mut Vec::new());
         connection.end();
         assert!(waits(&connection));
         assert_eq!(answers(&connection), 0);
@@ -206,18 +234,18 @@ mod tests {
     #[test]
     fn without_an_end_it_reads_on_after_the_wait() {
         let mut connection = connection();
-        connection.take(DELAYED);
-        connection.take(&PLAIN[..5]);
+        connection.take(DELAYED, &mut Vec::new());
+        connection.take(&PLAIN[..5], &mut Vec::new());
         connection.resume();
         assert!(matches!(connection.stage, Stage::Reading));
-        connection.take(&PLAIN[5..]);
+        connection.take(&PLAIN[5..], &mut Vec::new());
         assert_eq!(answers(&connection), 2);
     }
 
     #[test]
     fn a_reset_does_not_cut_a_wait_short() {
         let mut connection = connection();
-        connection.take(DELAYED);
+        connection.take(DELAYED, &mut Vec::new());
         connection.fail();
         assert!(waits(&connection));
         connection.resume();
@@ -228,7 +256,7 @@ mod tests {
     #[test]
     fn one_that_lingers_drops_what_comes_within_bounds() {
         let mut connection = connection();
-        connection.take(LAST);
+        connection.take(LAST, &mut Vec::new());
         let Stage::Aside(aside) = &mut connection.stage else {
             panic!("it is not to linger");
         };
@@ -236,9 +264,9 @@ mod tests {
             until_ns: 0,
             left: 7,
         };
-        connection.take(&[b'x'; 6]);
+        connection.take(&[b'x'; 6], &mut Vec::new());
         assert!(matches!(connection.stage, Stage::Aside(_)));
-        connection.take(b"x");
+        connection.take(b"x", &mut Vec::new());
         assert!(matches!(connection.stage, Stage::Closing));
         assert_eq!(answers(&connection), 1);
     }
