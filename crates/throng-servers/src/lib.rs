@@ -15,6 +15,7 @@ mod delay;
 mod drain;
 mod linger;
 mod listener;
+mod mailbox;
 mod model;
 mod models;
 mod note;

@@ -13,6 +13,9 @@
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
 //! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
+//! *What goes to everyone* is posted to the other loops' mailboxes (see `passing.rs`), which is all that loops say to each
+//! other, and only where the workload asks for it.
+//!
 //! *Delays* are deadlines of the loop that has the connection, which leaves the set meanwhile.
 //!
 //! *Nobody starves* within a loop: one read a turn, and the rest is reported again.
@@ -24,6 +27,7 @@
 //! the two is reset all the same.
 
 mod connection;
+mod passing;
 
 use std::io;
 use std::net::Shutdown;
@@ -45,11 +49,12 @@ use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
 use crate::linger;
 use crate::listener::Listener;
+use crate::mailbox::Post;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -67,7 +72,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: false,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections of a loop share.
@@ -78,6 +83,7 @@ const BATCH: usize = 256;
 /// Tokens from here on are of the listeners, below are slots of connections.
 const FIRST_LISTENER: u64 = 1 << 32;
 const STOP: u64 = u64::MAX;
+const MAIL: u64 = STOP - 1;
 
 const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
 
@@ -97,6 +103,7 @@ pub(crate) fn serve<S: Session>(
         .into_iter()
         .map(|own| Loop::<S>::new(settings, own, waiting_max, &loops_end))
         .collect::<io::Result<Vec<_>>>()?;
+    let loops = with_post(loops)?;
     // The scope ends when the last loop has: none outlives this call.
     let served = thread::scope(|scope| {
         let started = start(scope, loops, &loops_end);
@@ -110,6 +117,18 @@ pub(crate) fn serve<S: Session>(
         waited.transpose().and(served)
     });
     Ok(served?)
+}
+
+/// Gives each loop its mailbox, where what one says goes to all.
+fn with_post<S: Session>(mut loops: Vec<Loop<'_, S>>) -> io::Result<Vec<Loop<'_, S>>> {
+    if S::AUDIENCE == Audience::Everyone {
+        let count = loops.len();
+        for (server, post) in loops.iter_mut().zip(Post::for_loops(count)?) {
+            server.epoll.add(&post, MAIL, Interest::IN)?;
+            server.post = Some(post);
+        }
+    }
+    Ok(loops)
 }
 
 type Handle<'scope> = ScopedJoinHandle<'scope, io::Result<Served>>;
@@ -166,6 +185,9 @@ struct Loop<'a, S: Session> {
     deadlines: Deadlines,
     input: Vec<u8>,
     output: Vec<u8>,
+    /// None where nothing goes to everyone.
+    post: Option<Post>,
+    mail: Vec<u8>,
     pause: Pause,
     refusals: Refusals,
     drain: Option<Drain>,
@@ -195,6 +217,8 @@ impl<'a, S: Session> Loop<'a, S> {
             deadlines: Deadlines::default(),
             input: vec![0; INPUT_BYTES],
             output: Vec::with_capacity(INPUT_BYTES),
+            post: None,
+            mail: Vec::new(),
             pause: Pause::default(),
             refusals: Refusals::default(),
             drain: None,
@@ -211,6 +235,7 @@ impl<'a, S: Session> Loop<'a, S> {
                     self.handle(event)?;
                 }
             }
+            self.pass_on();
             self.serve_due()?;
             if self.pause.remaining_ns() == Some(0) {
                 self.resume_accepting()?;
@@ -239,6 +264,9 @@ impl<'a, S: Session> Loop<'a, S> {
     fn handle(&mut self, event: Event) -> io::Result<()> {
         if event.token < FIRST_LISTENER {
             self.serve_connection(event.token)
+        } else if event.token == MAIL {
+            self.take_mail();
+            Ok(())
         } else if event.token == STOP {
             self.begin_drain()
         } else {
@@ -253,7 +281,11 @@ impl<'a, S: Session> Loop<'a, S> {
             return Ok(());
         };
         let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
-        self.go_on(key, next)
+        self.go_on(key, next)?;
+        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+            self.pass_on();
+        }
+        Ok(())
     }
 
     /// Does what a connection's turn has come to.
@@ -336,7 +368,7 @@ impl<'a, S: Session> Loop<'a, S> {
                 return Ok(());
             };
             match listener.accept() {
-                Ok(socket) => self.admit(socket),
+                Ok(socket) => self.admit(socket)?,
                 Err(error) => match accept::failure(&error) {
                     Failure::NoneWaits => return Ok(()),
                     Failure::ThisOneOnly => {}
@@ -350,14 +382,20 @@ impl<'a, S: Session> Loop<'a, S> {
         Ok(())
     }
 
-    fn admit(&mut self, socket: OwnedFd) {
+    fn admit(&mut self, socket: OwnedFd) -> io::Result<()> {
         let slot = self.connections.vacant_entry();
         match self.epoll.add(&socket, slot.key() as u64, Interest::IN) {
             Ok(()) => {
-                slot.insert(Connection::new(socket, &self.settings));
+                let key = slot.key();
+                let connection = slot.insert(Connection::new(socket, &self.settings));
+                let greeted = connection.greet(&mut self.bytes);
                 self.accepted += 1;
+                self.go_on(key, greeted)
             }
-            Err(error) => self.refusals.add(error),
+            Err(error) => {
+                self.refusals.add(error);
+                Ok(())
+            }
         }
     }
 

@@ -16,6 +16,9 @@
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
 //! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
+//! *What goes to everyone* is posted to the other loops' mailboxes (see `passing.rs`), which is all that loops say to each
+//! other, and only where the workload asks for it.
+//!
 //! *Delays* are deadlines of the loop that has the connection, which leaves the set meanwhile.
 //!
 //! *Nobody starves* within a loop: one read a turn, and the rest is reported again. But busy ones stay where they are.
@@ -25,6 +28,7 @@
 //! can miss it. Each then lets go of the listeners, of which the last one closes them, and drains its own connections.
 
 mod connection;
+mod passing;
 
 use std::io;
 use std::net::Shutdown;
@@ -46,11 +50,12 @@ use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
 use crate::linger;
 use crate::listener::Listener;
+use crate::mailbox::Post;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::Session;
+use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -68,7 +73,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections of a loop share.
@@ -79,6 +84,7 @@ const BATCH: usize = 256;
 /// Tokens from here on are of the listeners, below are slots of connections.
 const FIRST_LISTENER: u64 = 1 << 32;
 const STOP: u64 = u64::MAX;
+const MAIL: u64 = STOP - 1;
 
 const FOR_CONNECTIONS: Interest = Interest::IN.union(Interest::EXCLUSIVE);
 
@@ -94,6 +100,7 @@ pub(crate) fn serve<S: Session>(
     let loops = (0..opening.workers())
         .map(|_| Loop::<S>::new(settings, Arc::clone(&listeners), &loops_end))
         .collect::<io::Result<Vec<_>>>()?;
+    let loops = with_post(loops)?;
     // The scope ends when the last loop has: none outlives this call.
     let served = thread::scope(|scope| {
         let started = start(scope, loops, &loops_end);
@@ -108,6 +115,18 @@ pub(crate) fn serve<S: Session>(
         waited.transpose().and(served)
     });
     Ok(served?)
+}
+
+/// Gives each loop its mailbox, where what one says goes to all.
+fn with_post<S: Session>(mut loops: Vec<Loop<'_, S>>) -> io::Result<Vec<Loop<'_, S>>> {
+    if S::AUDIENCE == Audience::Everyone {
+        let count = loops.len();
+        for (server, post) in loops.iter_mut().zip(Post::for_loops(count)?) {
+            server.epoll.add(&post, MAIL, Interest::IN)?;
+            server.post = Some(post);
+        }
+    }
+    Ok(loops)
 }
 
 type Handle<'scope> = ScopedJoinHandle<'scope, io::Result<Served>>;
@@ -163,6 +182,9 @@ struct Loop<'a, S: Session> {
     deadlines: Deadlines,
     input: Vec<u8>,
     output: Vec<u8>,
+    /// None where nothing goes to everyone.
+    post: Option<Post>,
+    mail: Vec<u8>,
     pause: Pause,
     refusals: Refusals,
     drain: Option<Drain>,
@@ -185,6 +207,8 @@ impl<'a, S: Session> Loop<'a, S> {
             deadlines: Deadlines::default(),
             input: vec![0; INPUT_BYTES],
             output: Vec::with_capacity(INPUT_BYTES),
+            post: None,
+            mail: Vec::new(),
             pause: Pause::default(),
             refusals: Refusals::default(),
             drain: None,
@@ -205,6 +229,7 @@ impl<'a, S: Session> Loop<'a, S> {
                     self.handle(event)?;
                 }
             }
+            self.pass_on();
             self.serve_due();
             if self.pause.remaining_ns() == Some(0) {
                 self.resume_accepting();
@@ -233,6 +258,8 @@ impl<'a, S: Session> Loop<'a, S> {
     fn handle(&mut self, event: Event) -> io::Result<()> {
         if event.token < FIRST_LISTENER {
             self.serve_connection(event.token);
+        } else if event.token == MAIL {
+            self.take_mail();
         } else if event.token == STOP {
             self.begin_drain()?;
         } else {
@@ -249,6 +276,9 @@ impl<'a, S: Session> Loop<'a, S> {
         };
         let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
         self.go_on(key, next);
+        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+            self.pass_on();
+        }
     }
 
     /// Does what a connection's turn has come to.
@@ -341,8 +371,11 @@ impl<'a, S: Session> Loop<'a, S> {
         let slot = self.connections.vacant_entry();
         match self.epoll.add(&socket, slot.key() as u64, Interest::IN) {
             Ok(()) => {
-                slot.insert(Connection::new(socket, &self.settings));
+                let key = slot.key();
+                let connection = slot.insert(Connection::new(socket, &self.settings));
+                let greeted = connection.greet(&mut self.bytes);
                 self.accepted += 1;
+                self.go_on(key, greeted);
             }
             Err(error) => self.refusals.add(error),
         }

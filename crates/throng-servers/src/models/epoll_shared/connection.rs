@@ -8,7 +8,7 @@ use std::time::Duration;
 use throng_sys::socket;
 
 use crate::linger::Lingering;
-use crate::workload::{Echo, Session, Then};
+use crate::workload::{Audience, Echo, Session, Then, UNSENT_BYTES_MAX};
 
 /// An open connection, in its slot.
 pub(super) struct Connection<S> {
@@ -86,14 +86,54 @@ impl<S: Session> Connection<S> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::AsBefore),
             result => result?,
         };
-        output.clear();
+        if S::AUDIENCE == Audience::Sender {
+            output.clear();
+        }
         let then = if received == 0 {
             self.input_ended = true;
             self.session.end_of_input(output)
         } else {
             self.session.input(&input[..received], output)
         };
-        self.answer(output, then, bytes)
+        match S::AUDIENCE {
+            Audience::Sender => self.answer(output, then, bytes),
+            Audience::Everyone => self.after(then),
+        }
+    }
+
+    /// Greets one that has just been accepted.
+    pub(super) fn greet(&mut self, bytes: &mut u64) -> io::Result<Next> {
+        let mut greeting = Vec::new();
+        self.session.greet(&mut greeting);
+        self.answer(&greeting, Then::Read, bytes)
+    }
+
+    /// Sends it what somebody has said. What there is no room for is kept, within bounds; whoever exceeds them is given up.
+    /// Whether it is to be watched for room from now on.
+    pub(super) fn deliver(&mut self, said: &[u8], bytes: &mut u64) -> bool {
+        let was_reading = matches!(self.stage, Stage::Reading);
+        let is_well = match &mut self.stage {
+            Stage::Reading => self.answer(said, Then::Read, bytes).is_ok(),
+            Stage::Sending(kept) if kept.1 == Then::Read => {
+                kept.0.extend_from_slice(said);
+                kept.0.len() <= UNSENT_BYTES_MAX
+            }
+            // It is about to be closed.
+            _ => return false,
+        };
+        if !is_well {
+            self.give_up();
+        }
+        was_reading && matches!(self.stage, Stage::Sending(_))
+    }
+
+    /// Ends both directions, which is reported whatever it is watched for; then it is closed as others are.
+    #[cold]
+    pub(super) fn give_up(&mut self) {
+        self.stage = Stage::Sending(Box::new((Vec::new(), Then::Close)));
+        // They fail on a connection that is already reset, which is reported as well.
+        let _ = socket::end_input(&self.socket);
+        let _ = socket::end_output(&self.socket);
     }
 
     /// The wait is over. What comes next is said as to one that is watched for input: the loop sees to that after.
