@@ -9,6 +9,7 @@
 //! cannot flatter two sides. Nothing is printed and nothing parsed here; the binary does both.
 
 mod accept;
+mod at_once;
 mod deadlines;
 mod declaration;
 mod delay;

@@ -255,6 +255,15 @@ pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     Ok(rustix::net::send(socket, bytes, SendFlags::NOSIGNAL)?)
 }
 
+/// Writes as much as the send buffer takes at once, also where the socket's writes block.
+///
+/// # Errors
+/// As [`send`].
+pub fn send_without_waiting(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    Ok(rustix::net::send(socket, bytes, flags)?)
+}
+
 /// Ends our output: the peer reads the end of input after what was sent (half-close).
 ///
 /// # Errors

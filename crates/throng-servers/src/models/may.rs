@@ -19,6 +19,10 @@
 //! woken; but may 0.3 sets the timer before there is anything for it to wake, and a timer that is over by then wakes
 //! nobody.) For the same reason one that lingers looks again and again for what has come.
 //!
+//! *What goes to everyone* is sent by its speaker's own coroutine to each open connection, one speaker after the other: a
+//! connection has no queue, and the socket's buffer is the bound. Where a line does not fit there, the connection is shut
+//! down, which ends the read of its coroutine.
+//!
 //! *Termination.* The input of every connection is ended, which wakes its coroutine for its ordinary way out; who is
 //! still writing at the end of the drain has its output ended too, which wakes that. The scheduler itself cannot be
 //! ended: its threads stay until the process exits. Cancelling a coroutine is `unsafe` in may, and is not used.
@@ -41,6 +45,7 @@ use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::at_once;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
 use crate::linger::{self, Lingering};
@@ -49,7 +54,7 @@ use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Session, Then};
+use crate::workload::{Audience, Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "may",
@@ -66,7 +71,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most.
@@ -140,11 +145,14 @@ fn accept<S: Session>(
     while !shared.stopping.load(Ordering::Acquire) {
         match listener.inner().accept() {
             Ok(socket) => {
-                match Entry::new(Arc::new(File::from(socket)), shared) {
-                    Ok(entry) => {
-                        let session = S::begin(settings);
-                        drop(go!(move || serve_connection(session, entry)));
-                    }
+                let mut session = S::begin(settings);
+                let mut greeting = Vec::new();
+                session.greet(&mut greeting);
+                match Entry::new(Arc::new(File::from(socket)), shared, &greeting) {
+                    Ok(entry) => drop(match S::AUDIENCE {
+                        Audience::Sender => go!(move || serve_connection(session, entry)),
+                        Audience::Everyone => go!(move || serve_member(session, entry)),
+                    }),
                     Err(error) => shared.state().refusals.add(error),
                 }
                 accepted += 1;
@@ -197,6 +205,26 @@ fn serve_connection<S: Session>(mut session: S, mut entry: Entry) {
                 Then::Linger => return linger(entry.socket.inner(), &mut input),
                 Then::Close => return,
             }
+        }
+        round += 1;
+        if round == ROUNDS {
+            round = 0;
+            coroutine::yield_now();
+        }
+    }
+}
+
+/// A connection's coroutine where what it says goes to everyone. Its session asks for no wait.
+fn serve_member<S: Session>(mut session: S, mut entry: Entry) {
+    let mut input = vec![0; INPUT_BYTES];
+    let mut output = Vec::new();
+    let mut round = 0;
+    while let Ok(received @ 1..) = entry.socket.read(&mut input) {
+        output.clear();
+        let then = session.input(&input[..received], &mut output);
+        entry.bytes += entry.shared.say(&output);
+        if then != Then::Read {
+            return;
         }
         round += 1;
         if round == ROUNDS {
@@ -270,6 +298,16 @@ impl Shared {
         pause.remaining_ns().unwrap_or(0)
     }
 
+    /// Sends it to everyone, one speaker at a time; the bytes sent.
+    fn say(&self, said: &[u8]) -> u64 {
+        if said.is_empty() {
+            return 0;
+        }
+        let state = self.state();
+        let send = |(_, socket): (usize, &Arc<File>)| at_once::send_all(socket, said);
+        state.open.iter().map(send).sum()
+    }
+
     /// Until so long is over, or the server is told to stop.
     fn wait(&self, delay: Duration) {
         if delay.is_zero() {
@@ -324,7 +362,8 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(socket: Arc<File>, shared: &Arc<Shared>) -> io::Result<Self> {
+    /// It is greeted before anybody else can say anything to it.
+    fn new(socket: Arc<File>, shared: &Arc<Shared>, greeting: &[u8]) -> io::Result<Self> {
         let mut state = shared.state();
         if state.open.len() >= shared.connections_max {
             return Err(io::Error::other(
@@ -333,6 +372,9 @@ impl Entry {
         }
         let watched = CoIo::new(Arc::clone(&socket))?;
         state.accepted += 1;
+        if !greeting.is_empty() {
+            state.bytes += at_once::send_all(&socket, greeting);
+        }
         Ok(Self {
             socket: watched,
             _file: Arc::clone(&socket),

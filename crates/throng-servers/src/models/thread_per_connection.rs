@@ -11,6 +11,10 @@
 //! *Slow readers* hold only their own thread, blocked in its write. Nothing is read meanwhile, so a connection never
 //! has more than one read's answer in memory. *A delay* is its own thread's as well: nobody else knows of it.
 //!
+//! *What goes to everyone* is sent by its speaker's own thread to each open connection, one speaker after the other: a
+//! connection has no queue, and the socket's buffer is the bound. Where a line does not fit there, the connection is shut
+//! down, which ends the read of its thread.
+//!
 //! *Termination.* The main thread waits to be told. It shuts the listeners down, which ends the blocked accepts, and the
 //! input of every connection, which ends the blocked reads; who is still blocked in a write at the end of the drain has
 //! its output ended too. A delay ends by itself: it is waited for at the descriptor that tells to stop.
@@ -30,6 +34,7 @@ use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::at_once;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::delay;
 use crate::drain::{self, Drain};
@@ -39,7 +44,7 @@ use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Session, Then};
+use crate::workload::{Audience, Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "thread-per-connection",
@@ -56,7 +61,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: true,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most.
@@ -234,14 +239,20 @@ impl<'a> Server<'a> {
         connection: OwnedFd,
     ) {
         let connection = Arc::new(connection);
-        let Some(key) = self.begin(&connection) else {
+        let mut session = S::begin(settings);
+        let mut greeting = Vec::new();
+        session.greet(&mut greeting);
+        let Some(key) = self.begin(&connection, &greeting) else {
             return;
         };
         let started = thread::Builder::new()
             .name("connection".to_owned())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, move || {
-                let bytes = serve_connection(S::begin(settings), &connection, self.stop);
+                let bytes = match S::AUDIENCE {
+                    Audience::Sender => serve_connection(session, &connection, self.stop),
+                    Audience::Everyone => self.serve_member(session, &connection),
+                };
                 drop(connection);
                 self.closed(key, bytes);
             });
@@ -255,7 +266,7 @@ impl<'a> Server<'a> {
 
     /// Makes a connection known to the main thread, or refuses it where there is no room for its thread. Where the main
     /// thread has been told to stop since it was accepted, it has missed it.
-    fn begin(&self, connection: &Arc<OwnedFd>) -> Option<usize> {
+    fn begin(&self, connection: &Arc<OwnedFd>, greeting: &[u8]) -> Option<usize> {
         let mut state = self.state();
         if state.accepting + state.open.len() >= self.threads_max {
             let error = "vm.max_map_count has no room for a further thread";
@@ -266,7 +277,38 @@ impl<'a> Server<'a> {
             drain::end_input(connection);
         }
         state.connections += 1;
+        if !greeting.is_empty() {
+            // Before anybody else can say anything to it.
+            state.bytes += at_once::send_all(connection, greeting);
+        }
         Some(state.open.insert(Arc::clone(connection)))
+    }
+
+    /// What a connection's thread does where what it says goes to everyone; the bytes sent. Its session asks for no wait.
+    fn serve_member<S: Session>(&self, mut session: S, connection: &OwnedFd) -> u64 {
+        let mut input = vec![0; INPUT_BYTES];
+        let mut output = Vec::new();
+        let mut bytes = 0;
+        // An error is a reset: there is nobody left to tell.
+        while let Ok(received @ 1..) = socket::receive(connection, &mut input) {
+            output.clear();
+            let then = session.input(&input[..received], &mut output);
+            bytes += self.say(&output);
+            if then != Then::Read {
+                break;
+            }
+        }
+        bytes
+    }
+
+    /// Sends it to everyone, one speaker at a time; the bytes sent.
+    fn say(&self, said: &[u8]) -> u64 {
+        if said.is_empty() {
+            return 0;
+        }
+        let state = self.state();
+        let send = |(_, connection): (usize, &Arc<OwnedFd>)| at_once::send_all(connection, said);
+        state.open.iter().map(send).sum()
     }
 
     /// The last holder of the connection, here, closes it.
