@@ -26,7 +26,7 @@ pub(crate) struct Declaration {
     /// Whether it has threads that do nothing but accept at a listener and hand each connection on: one, or as many as
     /// `--accept-threads` asks for.
     pub(crate) takes_accept_threads: bool,
-    /// Whether what one connection says can go to all: models that serve a few connections at a time cannot hold a room of many.
+    /// Whether what one connection says can go to all.
     pub(crate) broadcasts: bool,
 }
 

@@ -21,6 +21,7 @@ mod model;
 mod models;
 mod note;
 mod opening;
+mod room;
 mod serve;
 mod workload;
 

@@ -82,11 +82,12 @@ pub enum ServeError {
         /// What was asked for.
         address: Address,
     },
-    /// The model serves too few connections at a time to pass anything on to all of them.
+    /// In the model nothing leads from one connection to all others.
     #[error(
-        "{model} cannot serve the broadcast workload: it is {}, and so has no room of many connections; choose a model that \
-         serves all at once (`throng servers`)",
-        model.summary()
+        "{model} cannot serve the broadcast workload: it is {}, and passes nothing on from one connection to the others; \
+         choose one of {}",
+        model.summary(),
+        Model::ALL.into_iter().filter(|other| other.broadcasts()).map(Model::name).collect::<Vec<_>>().join(", ")
     )]
     NoBroadcast {
         /// The model.

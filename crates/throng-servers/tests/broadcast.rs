@@ -258,4 +258,8 @@ fn other_models_refuse_it(model: Model) {
     let words = setup.workload(Workload::Broadcast).start_in_vain();
     let expected = format!("{model} cannot serve the broadcast workload");
     assert!(words.starts_with(&expected), "{words}");
+    assert!(
+        words.contains("epoll-edge"),
+        "it names those that do: {words}"
+    );
 }

@@ -12,6 +12,9 @@
 //! *Slow readers* hold only their own task: it writes all before it reads again, so a connection never has more than
 //! one read's answer in memory.
 //!
+//! *What goes to everyone* is put into each connection's outbox, and sent by that one's own task, which waits for input and
+//! for that at once. Whose outbox is full is given up (see [`crate::room`]).
+//!
 //! *Nobody starves.* The executor counts nothing: a task that never has to wait would keep its thread. So it goes to the
 //! end of the queue after every [`ROUNDS`] reads.
 //!
@@ -40,8 +43,9 @@ use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
+use crate::room::{Member, Room};
 use crate::serve::{ModelError, Served};
-use crate::workload::{Session, Then};
+use crate::workload::{Audience, Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "smol",
@@ -58,7 +62,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most.
@@ -154,8 +158,17 @@ async fn accept<S: Session>(
             match listener.read_with(Listener::accept).await {
                 Ok(socket) => match Entry::new(socket, &shared) {
                     Ok(entry) => {
-                        let serving = serve_connection(S::begin(&settings), entry);
-                        executor.spawn(serving).detach();
+                        let mut session = S::begin(&settings);
+                        match S::AUDIENCE {
+                            Audience::Sender => executor.spawn(serve_connection(session, entry)),
+                            Audience::Everyone => {
+                                let mut greeting = Vec::new();
+                                session.greet(&mut greeting);
+                                let member = shared.room.join(greeting);
+                                executor.spawn(serve_member(session, entry, member))
+                            }
+                        }
+                        .detach();
                     }
                     Err(error) => shared.state().refusals.add(error),
                 },
@@ -218,6 +231,76 @@ async fn serve_connection<S: Session>(mut session: S, mut entry: Entry) {
     }
 }
 
+/// What a member's task goes on with.
+enum Step {
+    /// What there is to send, unless it is given up.
+    Send(Option<Vec<u8>>),
+    /// What it has read.
+    Take(io::Result<usize>),
+}
+
+/// A connection's task where what it says goes to everyone. Its session asks for no wait.
+async fn serve_member<S: Session>(mut session: S, mut entry: Entry, member: Member) {
+    let mut input = vec![0; INPUT_BYTES];
+    let mut output = Vec::new();
+    let mut round = 0;
+    loop {
+        let sending = async { Step::Send(member.next().await) };
+        let taking = async {
+            let reading = entry
+                .socket
+                .read_with(|socket| socket::receive(socket, &mut input));
+            Step::Take(reading.await)
+        };
+        // In no fixed order: whoever always has something to hear is heard as well.
+        match future::race(sending, taking).await {
+            Step::Send(None) => return,
+            Step::Send(Some(unsent)) => {
+                if !send_unsent(&mut entry, &unsent, &member).await {
+                    return;
+                }
+            }
+            Step::Take(Ok(received @ 1..)) => {
+                output.clear();
+                let then = session.input(&input[..received], &mut output);
+                member.say(&output);
+                if then != Then::Read {
+                    break;
+                }
+            }
+            Step::Take(_) => break,
+        }
+        round += 1;
+        if round == ROUNDS {
+            round = 0;
+            future::yield_now().await;
+        }
+    }
+    // Its own last words among them.
+    let unsent = member.take();
+    send_unsent(&mut entry, &unsent, &member).await;
+}
+
+/// All of it; false where the connection broke, or is given up meanwhile.
+async fn send_unsent(entry: &mut Entry, unsent: &[u8], member: &Member) -> bool {
+    let mut sent = 0;
+    while sent < unsent.len() {
+        let writing = entry
+            .socket
+            .write_with(|socket| socket::send(socket, &unsent[sent..]));
+        let given_up = async {
+            member.given_up().await;
+            Err(io::ErrorKind::TimedOut.into())
+        };
+        let Ok(more) = future::or(writing, given_up).await else {
+            return false;
+        };
+        sent += more;
+        entry.bytes += more as u64;
+    }
+    true
+}
+
 /// Until the peer has ended its output too, within bounds that are shorter than a drain.
 async fn linger(socket: &Async<OwnedFd>, input: &mut [u8]) {
     let dropping = async {
@@ -237,6 +320,7 @@ async fn linger(socket: &Async<OwnedFd>, input: &mut [u8]) {
 /// What the tasks share: touched when a connection opens, waits and closes, never for a message.
 struct Shared {
     state: Mutex<State>,
+    room: Arc<Room>,
     /// Nothing is sent: it is closed when the server is told to stop.
     stop: (Sender<()>, Receiver<()>),
 }
@@ -256,6 +340,7 @@ impl Shared {
     fn new() -> Self {
         Self {
             state: Mutex::default(),
+            room: Arc::default(),
             stop: channel::bounded(1),
         }
     }

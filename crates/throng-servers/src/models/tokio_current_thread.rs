@@ -10,6 +10,9 @@
 //! *Slow readers* hold only their own task: it writes all before it reads again, so a connection never has more than
 //! one read's answer in memory.
 //!
+//! *What goes to everyone* is put into each connection's outbox, and sent by that one's own task, which waits for input and
+//! for that at once. Whose outbox is full is given up (see [`crate::room`]).
+//!
 //! *Nobody starves.* Tokio counts each task's operations, and suspends it after 128 that did not have to wait.
 //!
 //! *A delay* suspends the task, for tokio's timer to wake it: to the millisecond, and never early. The sleep has an allocation
@@ -40,8 +43,9 @@ use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
+use crate::room::{Member, Room};
 use crate::serve::{ModelError, Served};
-use crate::workload::{Session, Then};
+use crate::workload::{Audience, Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "tokio-current-thread",
@@ -54,7 +58,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 /// Bytes that one read takes at most.
@@ -146,12 +150,10 @@ async fn accept<S: Session>(
             Door::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
                 // It fails only on a connection that is already reset, whose first read will say so.
                 let _ = stream.set_nodelay(true);
-                let (entry, stop) = Entry::new(&shared, open.clone());
-                tokio::spawn(serve_connection(S::begin(&settings), stream, entry, stop));
+                start::<S, _>(&settings, stream, &shared, open.clone());
             }),
             Door::Unix(listener) => listener.accept().await.map(|(stream, _)| {
-                let (entry, stop) = Entry::new(&shared, open.clone());
-                tokio::spawn(serve_connection(S::begin(&settings), stream, entry, stop));
+                start::<S, _>(&settings, stream, &shared, open.clone());
             }),
         };
         if let Err(error) = accepted
@@ -159,6 +161,28 @@ async fn accept<S: Session>(
         {
             let left_ns = shared.pause(error);
             tokio::time::sleep(Duration::from_nanos(left_ns)).await;
+        }
+    }
+}
+
+/// Gives a connection its task.
+fn start<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Unpin + Send + 'static>(
+    settings: &S::Settings,
+    stream: Stream,
+    shared: &Arc<Shared>,
+    open: mpsc::Sender<()>,
+) {
+    let mut session = S::begin(settings);
+    let (entry, stop) = Entry::new(shared, open);
+    match S::AUDIENCE {
+        Audience::Sender => drop(tokio::spawn(serve_connection(session, stream, entry, stop))),
+        Audience::Everyone => {
+            let mut greeting = Vec::new();
+            session.greet(&mut greeting);
+            let member = shared.room.join(greeting);
+            drop(tokio::spawn(serve_member(
+                session, stream, entry, stop, member,
+            )));
         }
     }
 }
@@ -217,6 +241,67 @@ async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Un
     }
 }
 
+/// A connection's task where what it says goes to everyone. Its session asks for no wait.
+async fn serve_member<S: Session, Stream: AsyncRead + AsyncWrite + AsFd + Unpin>(
+    mut session: S,
+    mut stream: Stream,
+    mut entry: Entry,
+    mut stop: oneshot::Receiver<()>,
+    member: Member,
+) {
+    let mut input = vec![0; INPUT_BYTES];
+    let mut output = Vec::new();
+    let mut stopping = false;
+    loop {
+        // In no fixed order: whoever always has something to hear is heard as well.
+        let received = tokio::select! {
+            unsent = member.next() => {
+                let Some(unsent) = unsent else { return };
+                if !send_unsent(&mut stream, &unsent, &member, &mut entry.bytes).await {
+                    return;
+                }
+                continue;
+            }
+            received = stream.read(&mut input) => received,
+            _ = &mut stop, if !stopping => {
+                stopping = true;
+                drain::end_input(&stream);
+                continue;
+            }
+        };
+        let Ok(received @ 1..) = received else { break };
+        output.clear();
+        let then = session.input(&input[..received], &mut output);
+        member.say(&output);
+        if then != Then::Read {
+            break;
+        }
+    }
+    // Its own last words among them.
+    let unsent = member.take();
+    send_unsent(&mut stream, &unsent, &member, &mut entry.bytes).await;
+}
+
+/// All of it; false where the connection broke, or is given up meanwhile.
+async fn send_unsent<Stream: AsyncWrite + Unpin>(
+    stream: &mut Stream,
+    unsent: &[u8],
+    member: &Member,
+    bytes: &mut u64,
+) -> bool {
+    let mut sent = 0;
+    while sent < unsent.len() {
+        let more = tokio::select! {
+            more = stream.write(&unsent[sent..]) => more,
+            () = member.given_up() => return false,
+        };
+        let Ok(more) = more else { return false };
+        sent += more;
+        *bytes += more as u64;
+    }
+    true
+}
+
 /// Sleeps, and is woken where the server is told to stop meanwhile; whether it is.
 async fn is_told_during(delay: Duration, stop: &mut oneshot::Receiver<()>) -> bool {
     if delay.is_zero() {
@@ -247,6 +332,7 @@ async fn linger<Stream: AsyncRead + AsyncWrite + Unpin>(stream: &mut Stream, inp
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    room: Arc<Room>,
 }
 
 #[derive(Default)]
