@@ -817,7 +817,7 @@ _throng() {
             fi
             case "${prev}" in
                 --workload)
-                    COMPREPLY=($(compgen -W "echo http oneshot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "echo broadcast http oneshot" -- "${cur}"))
                     return 0
                     ;;
                 --listen)

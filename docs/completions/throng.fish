@@ -220,6 +220,7 @@ complete -c throng -n "__fish_throng_using_subcommand accept" -l published -d 'C
 complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand accept" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
+broadcast\t'a greeting, then every line goes to all connections'
 http\t'HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts'
 oneshot\t'one answer to the first bytes, then it closes'"
 complete -c throng -n "__fish_throng_using_subcommand serve" -l listen -d 'Where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 leaves the choice to the kernel. Repeatable' -r
