@@ -38,6 +38,7 @@ struct Outbox {
 struct Unsent {
     bytes: Vec<u8>,
     is_given_up: bool,
+    has_left: bool,
     /// Of the task that waits for bytes, or only for being given up.
     waker: Option<Waker>,
     waits_for_bytes: bool,
@@ -70,7 +71,18 @@ impl Member {
         }
     }
 
-    /// Waits for something to send; `None` where it is given up.
+    /// Is said nothing more. What has been said until now can still be sent.
+    pub(crate) fn leave(&self) {
+        let mut unsent = self.outbox.unsent();
+        unsent.has_left = true;
+        let waker = unsent.waker.take();
+        drop(unsent);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Waits for something to send; `None` where it is given up, or has left and all is taken.
     pub(crate) async fn next(&self) -> Option<Vec<u8>> {
         poll_fn(|context| {
             let mut unsent = self.outbox.unsent();
@@ -79,6 +91,9 @@ impl Member {
             }
             if !unsent.bytes.is_empty() {
                 return Poll::Ready(Some(mem::take(&mut unsent.bytes)));
+            }
+            if unsent.has_left {
+                return Poll::Ready(None);
             }
             unsent.wait(context.waker(), true);
             Poll::Pending
@@ -114,7 +129,7 @@ impl Drop for Member {
 impl Outbox {
     fn add(&self, said: &[u8]) {
         let mut unsent = self.unsent();
-        if unsent.is_given_up {
+        if unsent.is_given_up || unsent.has_left {
             return;
         }
         unsent.bytes.extend_from_slice(said);
@@ -163,6 +178,24 @@ mod tests {
         two.say(b"d\n");
         assert_eq!(block_on(two.next()).expect("unsent"), b"c\nd\n");
         assert_eq!(room.outboxes().len(), 1);
+    }
+
+    #[test]
+    fn who_leaves_takes_what_was_said_before_and_no_more() {
+        let room = Arc::new(Room::default());
+        let (leaver, other) = (room.join(Vec::new()), room.join(Vec::new()));
+        leaver.say(b"last words\n");
+        leaver.leave();
+        other.say(b"among us\n");
+        assert_eq!(block_on(leaver.next()).expect("unsent"), b"last words\n");
+        assert_eq!(block_on(leaver.next()), None);
+        // Also one that waits already.
+        let leaving = async {
+            smol::future::yield_now().await;
+            other.leave();
+        };
+        drop(other.take());
+        assert_eq!(block_on(smol::future::zip(other.next(), leaving)).0, None);
     }
 
     #[test]

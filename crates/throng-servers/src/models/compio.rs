@@ -7,13 +7,17 @@
 //! and the accept that is submitted next goes to the end of the line. A listener for each worker (`SO_REUSEPORT`) would
 //! balance by hash instead, have an accept queue for each, and have no counterpart for Unix sockets.
 //!
-//! *Cost.* A task, an input buffer of [`INPUT_BYTES`] and an output buffer as large as its largest answer, all kept while
+//! *Cost.* A task, an input buffer of 16 KiB and an output buffer as large as its largest answer, all kept while
 //! it is idle: what waits for input has handed its buffer to the kernel (which touches what it fills: 5 KiB in all
 //! where messages are small). Each operation is an allocation of compio's.
 //! The ring's memory is not charged to `RLIMIT_MEMLOCK` (since Linux 5.12), however many connections there are.
 //!
 //! *Slow readers* hold only their own task: it writes all before it reads again, so a connection never has more than
 //! one read's answer in memory.
+//!
+//! *What goes to everyone* is put into each connection's outbox, which those of other workers reach too, and sent by that
+//! one's own task: it keeps a read in force, and beside it a write whenever there is something to send. An operation that
+//! has begun is not taken back for that. Whose outbox is full is given up (see [`crate::room`]).
 //!
 //! *Nobody starves.* Every operation goes through the ring, so a task waits its turn at each.
 //!
@@ -28,6 +32,8 @@
 //! the runtime is dropped stays for good, with its connection open. And its sockets lend their descriptors as bare
 //! numbers only, so that to end another task's input takes `unsafe` code.
 
+mod connection;
+
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -39,8 +45,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use compio::BufResult;
-use compio::buf::{IntoInner as _, IoBuf as _};
 use compio::driver::ProactorBuilder;
 use compio::io::{AsyncRead, AsyncWrite};
 use compio::net::{TcpListener, UnixListener, UnixStream};
@@ -54,12 +58,13 @@ use throng_sys::poll::{PollSet, READABLE};
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
-use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
+use crate::room::Room;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Session, Then};
+use crate::workload::{Audience, Session};
+use connection::{serve_connection, serve_member};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "compio",
@@ -76,11 +81,9 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: Count::ONE,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
-/// Bytes that one read takes at most.
-const INPUT_BYTES: usize = 16 * 1024;
 /// How often a drain looks whether all are closed.
 const POLL: Duration = Duration::from_millis(5);
 /// A century: compio panics where the clock cannot tell when a delay would be over.
@@ -94,6 +97,7 @@ pub(crate) fn serve<S: Session>(
     let listeners = opening.listeners()?;
     let mut served = Served::default();
     let pause = Arc::new(Mutex::new(Pause::default()));
+    let room = Arc::new(Room::default());
     thread::scope(|scope| {
         let mut hang_ups = Vec::new();
         let mut workers = Vec::new();
@@ -103,10 +107,11 @@ pub(crate) fn serve<S: Session>(
             hang_ups.push(ours);
             let doors: Vec<Door> = listeners.iter().map(Door::new).collect::<Result<_, _>>()?;
             let (started, pause) = (started.clone(), Arc::clone(&pause));
+            let room = Arc::clone(&room);
             let worker = thread::Builder::new()
                 .name("compio".to_owned())
                 .spawn_scoped(scope, move || {
-                    work::<S>(settings, doors, theirs, started, pause)
+                    work::<S>(settings, doors, theirs, started, pause, room)
                 })?;
             workers.push(worker);
         }
@@ -158,6 +163,7 @@ fn work<S: Session>(
     hang_up: HangUp,
     started: Sender<io::Result<()>>,
     pause: Arc<Mutex<Pause>>,
+    room: Arc<Room>,
 ) -> io::Result<(u64, u64)> {
     let mut proactor = ProactorBuilder::new();
     // Completions are handled when the worker asks for them, instead of interrupting it (Linux 6.1).
@@ -173,6 +179,7 @@ fn work<S: Session>(
         state: RefCell::default(),
         stop: channel::bounded(1),
         pause,
+        room,
     });
     runtime.block_on(serve_until::<S>(settings, doors, hang_up, started, &shared))?;
     // Drops the tasks that are left: each adds what it has sent.
@@ -234,10 +241,7 @@ async fn accept_tcp<S: Session>(settings: S::Settings, listener: TcpListener, sh
             Ok((stream, _)) => {
                 // It fails only on a connection that is already reset, whose first read will say so.
                 let _ = stream.set_nodelay(true);
-                let stream = Rc::new(stream);
-                let entry = Entry::new(stream.clone(), &shared);
-                let session = S::begin(&settings);
-                spawn(async move { serve_connection(session, &*stream, entry).await }).detach();
+                start(S::begin(&settings), stream, &shared);
             }
             Err(error) if is_closed(&error) => return,
             Err(error) => shared.failed(error).await,
@@ -253,10 +257,7 @@ async fn accept_unix<S: Session>(
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let stream = Rc::new(stream);
-                let entry = Entry::new(stream.clone(), &shared);
-                let session = S::begin(&settings);
-                spawn(async move { serve_connection(session, &*stream, entry).await }).detach();
+                start(S::begin(&settings), stream, &shared);
             }
             Err(error) if is_closed(&error) => return,
             Err(error) => shared.failed(error).await,
@@ -269,75 +270,32 @@ fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::InvalidInput
 }
 
-/// A connection's task. An error is a reset: there is nobody left to tell.
-async fn serve_connection<S: Session, Stream: AsyncRead + AsyncWrite>(
-    mut session: S,
-    mut stream: Stream,
-    mut entry: Entry,
-) {
-    let mut input = Vec::with_capacity(INPUT_BYTES);
-    let mut output = Vec::new();
-    loop {
-        input.clear();
-        // The buffers go to the kernel and come back.
-        let BufResult(received, buffer) = stream.read(input).await;
-        input = buffer;
-        let Ok(received) = received else { return };
-        output.clear();
-        let mut then = if received == 0 {
-            session.end_of_input(&mut output)
-        } else {
-            session.input(&input, &mut output)
-        };
-        loop {
-            // As `write_all`, but counting: the drop of a task may end it half-way.
-            let mut sent = 0;
-            while sent < output.len() {
-                let BufResult(more, rest) = stream.write(output.slice(sent..)).await;
-                output = rest.into_inner();
-                let Ok(more) = more else { return };
-                sent += more;
-                entry.bytes += more as u64;
-            }
-            match then.settled(received == 0) {
-                Then::Read => break,
-                Then::Wait(delay) => {
-                    Box::pin(entry.shared.wait(delay)).await;
-                    output.clear();
-                    then = session.resume(&mut output);
-                }
-                Then::Linger => return Box::pin(linger(stream, input)).await,
-                Then::Close => return,
-            }
+/// Gives a connection its task.
+fn start<S: Session, Stream: AsFd + 'static>(mut session: S, stream: Stream, shared: &Rc<Shared>)
+where
+    for<'a> &'a Stream: AsyncRead + AsyncWrite,
+{
+    let stream = Rc::new(stream);
+    let entry = Entry::new(stream.clone(), shared);
+    match S::AUDIENCE {
+        Audience::Sender => spawn(async move { serve_connection(session, &*stream, entry).await }),
+        Audience::Everyone => {
+            let mut greeting = Vec::new();
+            session.greet(&mut greeting);
+            let member = shared.room.join(greeting);
+            spawn(async move { serve_member(session, &*stream, entry, member).await })
         }
     }
+    .detach();
 }
 
-/// Until the peer has ended its output too, within bounds that are shorter than a drain.
-async fn linger<Stream: AsyncRead + AsyncWrite>(mut stream: Stream, mut input: Vec<u8>) {
-    let dropping = async {
-        let mut left = linger::BYTES_MAX;
-        stream.shutdown().await?;
-        while left > 0 {
-            input.clear();
-            let BufResult(received, buffer) = stream.read(input).await;
-            input = buffer;
-            match received? {
-                0 => break,
-                received => left = left.saturating_sub(received),
-            }
-        }
-        io::Result::Ok(())
-    };
-    let _ = time::timeout(linger::LENGTH, dropping).await;
-}
-
-/// What a worker's tasks share; no other thread sees it, but for the pause.
+/// What a worker's tasks share; no other thread sees it, but for the pause and the room.
 struct Shared {
     state: RefCell<State>,
     /// Nothing is sent: it is closed when the server is told to stop.
     stop: (channel::Sender<()>, channel::Receiver<()>),
     pause: Arc<Mutex<Pause>>,
+    room: Arc<Room>,
 }
 
 #[derive(Default)]
