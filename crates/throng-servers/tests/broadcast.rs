@@ -32,6 +32,7 @@ fn main() -> ExitCode {
             lines_of_a_sender_come_in_its_order_to_everybody,
             a_reader_that_never_reads_is_closed_and_holds_nobody_up,
             whoever_has_left_is_sent_nothing,
+            members_cost_the_threads_and_processes_that_are_declared,
             a_line_that_never_ends_ends_its_connection_only,
             being_told_to_stop_closes_everybody,
         ];
@@ -229,6 +230,17 @@ fn whoever_has_left_is_sent_nothing(case: Case) {
         of_reset.contains(&(ended.bytes as usize - sure)),
         "{ended:?}"
     );
+}
+
+fn members_cost_the_threads_and_processes_that_are_declared(case: Case) {
+    let server = start(case);
+    let mut members = join(&server, 7);
+    server.becomes_as_declared(7);
+    say(&mut members, 3, b"five stay\n");
+    members.truncate(5);
+    server.becomes_as_declared(5);
+    drop(members);
+    assert_eq!(server.stop().connections, 7);
 }
 
 fn a_line_that_never_ends_ends_its_connection_only(case: Case) {

@@ -264,6 +264,22 @@ pub fn send_without_waiting(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize
     Ok(rustix::net::send(socket, bytes, flags)?)
 }
 
+/// Two connected Unix sockets that keep the borders of what is sent: each send is one packet, and each receive brings one, cut
+/// where the buffer is too small. The first does not block, the second does. For a parent and its child.
+///
+/// # Errors
+/// EMFILE where the table has no room for two.
+pub fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (near, far) = rustix::net::socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    rustix::io::ioctl_fionbio(&near, true)?;
+    Ok((near, far))
+}
+
 /// Ends our output: the peer reads the end of input after what was sent (half-close).
 ///
 /// # Errors
@@ -330,6 +346,24 @@ mod tests {
             assert_eq!(receive(&server, &mut buffer).expect("end of input"), 0);
         }
         std::fs::remove_dir_all(&directory).expect("removed");
+    }
+
+    #[test]
+    fn packets_keep_their_borders_and_only_one_end_blocks() {
+        let (near, far) = packet_pair().expect("a pair");
+        let mut buffer = [0; 16];
+        let error = receive(&near, &mut buffer).expect_err("nothing there");
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(send(&far, b"one").expect("sent"), 3);
+        assert_eq!(send(&far, b"three").expect("sent"), 5);
+        end_output(&far).expect("ended");
+        let lengths = [(); 3].map(|()| receive(&near, &mut buffer).expect("received"));
+        assert_eq!(lengths, [3, 5, 0]);
+        std::thread::scope(|scope| {
+            let blocked = scope.spawn(|| receive(&far, &mut [0; 16]));
+            send(&near, b"seven").expect("sent");
+            assert_eq!(blocked.join().expect("no panic").expect("received"), 5);
+        });
     }
 
     #[test]

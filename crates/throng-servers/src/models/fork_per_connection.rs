@@ -10,6 +10,9 @@
 //! *Slow readers* hold only their own process, blocked in its write. Nothing is read meanwhile, so a child never has more
 //! than one read's answer in memory.
 //!
+//! *What goes to everyone* passes through the parent, since no memory is shared: each child tells it by a socket pair of
+//! its own, and it tells every child. It waits for none of them, and whoever is too slow is hung up on ([`hub`], [`member`]).
+//!
 //! *A delay* is its own process's sleep, which SIGTERM interrupts: nobody else knows of it.
 //!
 //! *Fairness* is the scheduler's. Accepting and serving compete for CPU time only.
@@ -18,10 +21,14 @@
 //! ends the connection's input, which wakes the blocked read; children that are still blocked in a write at the end of
 //! the drain have the connection shut under them, count what they sent, and exit.
 //!
-//! *Descriptors* do not bound it: the parent holds none for a connection, a child has one. Processes and memory do.
+//! *Descriptors* do not bound it: the parent holds none for a connection, a child has one. Processes and memory do. Only where
+//! what is said goes to everyone the parent holds one for each, its end of the pair.
+
+mod hub;
+mod member;
 
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use throng_sys::children::{Children, Leaving};
@@ -40,7 +47,9 @@ use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
-use crate::workload::{Session, Then};
+use crate::workload::{Audience, Session, Then};
+use hub::Hub;
+use member::serve_member;
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "fork-per-connection",
@@ -53,7 +62,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     processes: PARENT_AND_CHILDREN,
     serves_unix: true,
     takes_accept_threads: false,
-    broadcasts: false,
+    broadcasts: true,
 };
 
 const PARENT_AND_CHILDREN: Count = Count {
@@ -64,6 +73,9 @@ const PARENT_AND_CHILDREN: Count = Count {
 
 /// Bytes that one read takes at most.
 const INPUT_BYTES: usize = 16 * 1024;
+
+/// More than what is said in one read: a line that had begun, of less than 64 KiB, and that read.
+const PACKET_BYTES: usize = 96 * 1024;
 
 /// Children that count in the same cache line are this far apart: few are busy at the same time.
 const LANES: usize = 64;
@@ -79,6 +91,10 @@ pub(crate) fn serve<S: Session>(
 ) -> Result<Served, ModelError> {
     let mut parent = Parent {
         children: Children::take_over()?,
+        hub: match S::AUDIENCE {
+            Audience::Sender => None,
+            Audience::Everyone => Some(Hub::new()?),
+        },
         counters: SharedCounters::new(LANES)?,
         pause: Pause::default(),
         refusals: Refusals::default(),
@@ -104,6 +120,8 @@ pub(crate) fn serve<S: Session>(
 /// What the first process does: it accepts, forks, and takes note of children that have ended.
 struct Parent {
     children: Children,
+    /// Where what one connection says goes to all.
+    hub: Option<Hub>,
     counters: SharedCounters,
     pause: Pause,
     refusals: Refusals,
@@ -123,6 +141,10 @@ impl Parent {
         for listener in listeners {
             set.push(listener, READABLE);
         }
+        let after_listeners = set.len();
+        if let Some(hub) = &self.hub {
+            set.push(hub, READABLE);
+        }
         loop {
             let timeout_ms = self
                 .pause
@@ -135,6 +157,11 @@ impl Parent {
             if set.ready(1) != 0 && !self.children.reap()?.is_empty() {
                 self.pause.end();
             }
+            if let Some(hub) = &mut self.hub
+                && set.ready(after_listeners) != 0
+            {
+                hub.turn()?;
+            }
             if self.pause.remaining_ns() == Some(0) {
                 self.pause.end();
             }
@@ -144,12 +171,17 @@ impl Parent {
                 }
             }
             let interest = if self.pause.is_on() { 0 } else { READABLE };
-            (2..set.len()).for_each(|position| set.set_interest(position, interest));
+            (2..after_listeners).for_each(|position| set.set_interest(position, interest));
         }
     }
 
     fn accept_batch<S: Session>(&mut self, settings: &S::Settings, listener: &Listener) {
         for _ in 0..accept::BATCH {
+            if let Some(hub) = &mut self.hub
+                && let Err(error) = hub.prepare()
+            {
+                return self.pause.begin(error);
+            }
             match listener.accept_blocking() {
                 Ok(connection) => match self.start::<S>(settings, &connection) {
                     Ok(()) => self.connections += 1,
@@ -172,9 +204,14 @@ impl Parent {
     ) -> io::Result<()> {
         let lanes = self.counters.lanes();
         let lane = &lanes[self.connections as usize % lanes.len()];
+        let channel = self.hub.as_mut().and_then(Hub::channel);
+        let far = channel.as_ref().map(|(_, far)| far);
         self.children
-            .fork(|leaving| serve_in_child::<S>(settings, connection, lane, leaving))?;
-        Ok(())
+            .fork(|leaving| serve_in_child::<S>(settings, connection, far, lane, leaving))?;
+        match (&mut self.hub, channel) {
+            (Some(hub), Some((near, _))) => hub.admit(near),
+            _ => Ok(()),
+        }
     }
 
     /// Until every child has left, or the time for that is over.
@@ -183,11 +220,19 @@ impl Parent {
         let drain = Drain::begin([] as [BorrowedFd<'_>; 0]);
         let mut set = PollSet::new();
         set.push(&self.children, READABLE);
+        if let Some(hub) = &self.hub {
+            set.push(hub, READABLE);
+        }
         while !self.children.is_empty() && drain.remaining_ns() > 0 {
             let left_ms = drain.remaining_ns().div_ceil(MILLISECOND_NS) as u32;
             set.wait(Some(left_ms))?;
             self.children.reap()?;
+            if let Some(hub) = &mut self.hub {
+                hub.turn()?;
+            }
         }
+        // Whoever waits for it waits no longer.
+        self.hub = None;
         self.children.end()
     }
 }
@@ -196,14 +241,18 @@ impl Parent {
 fn serve_in_child<S: Session>(
     settings: &S::Settings,
     connection: &OwnedFd,
+    channel: Option<&OwnedFd>,
     lane: &Lane,
     leaving: &Leaving,
 ) {
     // The listeners and whatever else is the parent's. Before Linux 5.9 they stay open here, which harms nobody: the
     // parent shuts the listeners down, not only its own copies.
-    let _ = descriptor_table::make_private(&[connection.as_fd()]);
-    leaving.while_serving(connection.as_fd(), || {
-        serve_connection::<S>(settings, connection, leaving, &lane[BYTES]);
+    let kept = [Some(connection), channel].map(|descriptor| descriptor.map(AsFd::as_fd));
+    let kept: Vec<_> = kept.into_iter().flatten().collect();
+    let _ = descriptor_table::make_private(&kept);
+    leaving.while_serving(connection.as_fd(), || match channel {
+        None => serve_connection::<S>(settings, connection, leaving, &lane[BYTES]),
+        Some(channel) => serve_member::<S>(settings, connection, channel, &lane[BYTES]),
     });
 }
 
