@@ -20,6 +20,7 @@ fn every_model_is_listed_with_family_bound_and_one_line() {
         for part in [
             model.family().name(),
             &model.serves_at_once(),
+            if model.broadcasts() { "  yes  " } else { "  no  " },
             model.summary(),
         ] {
             assert!(line.contains(part), "{line}");
@@ -36,4 +37,8 @@ fn programs_can_read_the_list() {
     assert_eq!(list.len(), Model::ALL.len());
     assert_eq!(list[0]["model"], "iterative");
     assert_eq!(list[0]["workers"], 1);
+    for (model, entry) in Model::ALL.into_iter().zip(list) {
+        assert_eq!(entry["model"], model.name());
+        assert_eq!(entry["broadcasts"], model.broadcasts(), "{model}");
+    }
 }

@@ -17,7 +17,8 @@ Examples:
   throng echo all --connections 100                          all of them
 
 A model that serves few connections at once leaves the others in the accept queue: a trial with more
-reads `serves k of N`, and is not ranked. Workers are threads, loops or processes: `--workers`.";
+reads `serves k of N`, and is not ranked. Workers are threads, loops or processes: `--workers`.
+Every model serves every workload of `throng serve`, but for broadcast: the list says which do.";
 
 /// List the built-in servers: what each is, and how many connections it serves at once
 #[derive(Debug, Args)]
@@ -38,6 +39,8 @@ struct Entry {
     workers: Option<u32>,
     serves_unix: bool,
     takes_accept_threads: bool,
+    /// Whether it serves the broadcast workload; every model serves the others.
+    broadcasts: bool,
     summary: &'static str,
 }
 
@@ -59,6 +62,7 @@ fn entry(model: Model) -> Entry {
         workers: model.workers(None).map(std::num::NonZeroU32::get),
         serves_unix: model.serves_unix(),
         takes_accept_threads: model.takes_accept_threads(),
+        broadcasts: model.broadcasts(),
         summary: model.summary(),
     }
 }
@@ -71,10 +75,18 @@ fn for_people(entries: &[Entry]) -> String {
         table.set_content_arrangement(ContentArrangement::Dynamic);
         table.set_width(width);
     }
-    table.set_header(["model", "family", "serves at once", "how it works"]);
+    table.set_header([
+        "model",
+        "family",
+        "serves at once",
+        "broadcast",
+        "how it works",
+    ]);
     for entry in entries {
         let serves = entry.serves_at_once.as_str();
-        table.add_row([entry.model, entry.family, serves, entry.summary].map(Cell::new));
+        let broadcasts = if entry.broadcasts { "yes" } else { "no" };
+        let row = [entry.model, entry.family, serves, broadcasts, entry.summary];
+        table.add_row(row.map(Cell::new));
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
