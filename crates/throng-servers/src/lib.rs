@@ -14,6 +14,7 @@ mod deadlines;
 mod declaration;
 mod delay;
 mod drain;
+mod hand_over;
 mod linger;
 mod listener;
 mod mailbox;
@@ -23,8 +24,10 @@ mod note;
 mod opening;
 mod room;
 mod serve;
+mod threads;
 mod workload;
 
+pub use hand_over::{HandOver, UnknownHandOver};
 pub use model::{Family, Model, UnknownModel};
 pub use note::Note;
 pub use opening::Announcement;

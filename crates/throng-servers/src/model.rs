@@ -5,10 +5,11 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use crate::declaration::{Declaration, ServesAtOnce, Workers};
+use crate::hand_over::HandOver;
 use crate::models::{
     compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
     iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,
-    tokio_current_thread,
+    tokio_current_thread, two_threads_per_connection,
 };
 
 /// How a server shares its attention between connections.
@@ -22,6 +23,8 @@ pub enum Model {
     Prefork,
     /// One thread for each connection, whose reads and writes block.
     ThreadPerConnection,
+    /// Two threads for each connection: one that reads, and one that waits for what is to be written.
+    TwoThreadsPerConnection,
     /// A fixed number of threads that block in accept, each with one connection at a time.
     ThreadPool,
     /// One thread that asks `select(2)` about every descriptor number up to the highest, 1023 at most.
@@ -79,11 +82,12 @@ pub struct UnknownModel {
 
 impl Model {
     /// Every model, from the oldest idea to the newest.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Iterative,
         Self::ForkPerConnection,
         Self::Prefork,
         Self::ThreadPerConnection,
+        Self::TwoThreadsPerConnection,
         Self::ThreadPool,
         Self::Select,
         Self::Poll,
@@ -106,6 +110,7 @@ impl Model {
             Self::ForkPerConnection => &fork_per_connection::DECLARATION,
             Self::Prefork => &prefork::DECLARATION,
             Self::ThreadPerConnection => &thread_per_connection::DECLARATION,
+            Self::TwoThreadsPerConnection => &two_threads_per_connection::DECLARATION,
             Self::ThreadPool => &thread_pool::DECLARATION,
             Self::Select => &select::DECLARATION,
             Self::Poll => &poll::DECLARATION,
@@ -173,6 +178,12 @@ impl Model {
         self.declaration().takes_accept_threads
     }
 
+    /// Whether `--hand-over` says how a message comes from the thread that has read it to those that write it.
+    #[must_use]
+    pub fn takes_hand_over(self) -> bool {
+        self == Self::TwoThreadsPerConnection
+    }
+
     /// Whether it serves the broadcast workload: what one connection says goes to all.
     #[must_use]
     pub fn broadcasts(self) -> bool {
@@ -201,14 +212,15 @@ impl Model {
         Some(asked.unwrap_or(own))
     }
 
-    /// Threads of all its processes with so many workers, accept threads (as asked for) and open connections at one
-    /// listener: what an observer must find for the server to be what it says it is. Where it serves fewer at once, count
+    /// Threads of all its processes with so many workers, accept threads, such a hand-over (as asked for) and so many open
+    /// connections at one listener: what an observer must find for the server to be what it says it is. Where it serves fewer at once, count
     /// those served.
     #[must_use]
     pub fn expected_threads(
         self,
         workers: Option<NonZeroU32>,
         accept_threads: Option<NonZeroU32>,
+        hand_over: Option<HandOver>,
         connections: u64,
     ) -> u64 {
         let accepting = if self.takes_accept_threads() {
@@ -216,7 +228,12 @@ impl Model {
         } else {
             0
         };
-        self.declaration().threads.at(workers, connections) + u64::from(accepting)
+        let handing_over = if self.takes_hand_over() {
+            hand_over.unwrap_or_default().threads()
+        } else {
+            0
+        };
+        self.declaration().threads.at(workers, connections) + u64::from(accepting) + handing_over
     }
 
     /// Its processes, counted in the same way.

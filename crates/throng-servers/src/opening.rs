@@ -7,6 +7,7 @@ use throng_sys::address::Address;
 use throng_sys::socket::ListenError;
 
 use crate::declaration::{Declaration, ServesAtOnce};
+use crate::hand_over::HandOver;
 use crate::listener::Listener;
 use crate::serve::Options;
 
@@ -28,6 +29,7 @@ pub(crate) struct Opening<'a> {
     backlog: u32,
     workers: Option<NonZeroU32>,
     accept_threads: NonZeroU32,
+    hand_over: HandOver,
     serves_at_once: Option<u64>,
     tell: &'a mut dyn FnMut(Announcement<'_>),
 }
@@ -49,6 +51,7 @@ impl<'a> Opening<'a> {
             backlog: options.backlog,
             workers,
             accept_threads: options.accept_threads.unwrap_or(NonZeroU32::MIN),
+            hand_over: options.hand_over.unwrap_or_default(),
             serves_at_once,
             tell,
         }
@@ -63,6 +66,11 @@ impl<'a> Opening<'a> {
     /// for more.
     pub(crate) fn accept_threads(&self) -> usize {
         self.accept_threads.get() as usize
+    }
+
+    /// How a message comes from its reader to everybody's writers, in the model in which those differ.
+    pub(crate) fn hand_over(&self) -> HandOver {
+        self.hand_over
     }
 
     /// For a model whose bound shows only when it runs.

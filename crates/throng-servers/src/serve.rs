@@ -12,11 +12,12 @@ use throng_sys::signal::Termination;
 use throng_sys::socket::ListenError;
 
 use crate::declaration::ServesAtOnce;
+use crate::hand_over::HandOver;
 use crate::model::Model;
 use crate::models::{
     compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
     iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,
-    tokio_current_thread,
+    tokio_current_thread, two_threads_per_connection,
 };
 use crate::note::Note;
 use crate::opening::{Announcement, Opening};
@@ -34,6 +35,9 @@ pub struct Options {
     /// Threads that accept at each listener and hand each connection on, for the model in which that is a choice; `None`
     /// is one.
     pub accept_threads: Option<NonZeroU32>,
+    /// How a message comes from the thread that has read it to those that write it, for the model in which they differ;
+    /// `None` is [`HandOver::Condvar`].
+    pub hand_over: Option<HandOver>,
     /// How long each answer waits whose request does not say itself. The echo workload takes none.
     pub delay: Duration,
     /// Whether a delay is slept out by the thread that serves, also where that has others to serve. It changes nothing
@@ -134,6 +138,15 @@ pub enum ServeError {
         /// The model.
         model: Model,
     },
+    /// In the model nobody hands anything over.
+    #[error(
+        "{model} has no hand-over to choose: it is {}; leave `--hand-over` out, or serve with two-threads-per-connection",
+        model.summary()
+    )]
+    HandOver {
+        /// The model.
+        model: Model,
+    },
     /// The workload answers at once.
     #[error(
         "the workload {workload} takes no delay; leave `--delay` and `--delay-inline` out, or choose another workload, for \
@@ -230,6 +243,9 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
     if options.accept_threads.is_some() && !model.takes_accept_threads() {
         return Err(ServeError::AcceptThreads { model });
     }
+    if options.hand_over.is_some() && !model.takes_hand_over() {
+        return Err(ServeError::HandOver { model });
+    }
     if let Some(asked) = options.workers
         && !model.takes_workers(asked)
     {
@@ -284,6 +300,9 @@ fn run<S: Session>(
         Model::ForkPerConnection => fork_per_connection::serve::<S>(opening, settings, stop),
         Model::Prefork => prefork::serve::<S>(opening, settings, stop),
         Model::ThreadPerConnection => thread_per_connection::serve::<S>(opening, settings, stop),
+        Model::TwoThreadsPerConnection => {
+            two_threads_per_connection::serve::<S>(opening, settings, stop)
+        }
         Model::ThreadPool => thread_pool::serve::<S>(opening, settings, stop),
         Model::Select => select::serve::<S>(opening, settings, stop),
         Model::Poll => poll::serve::<S>(opening, settings, stop),

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use common::case::{Case, Family, each_case, each_model};
+use common::case::{Case, Family, each_case, each_model, each_other_hand_over};
 use common::client::Client;
 use common::named;
 use common::server::Server;
@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         ];
         let of_others = named![other_models_refuse_it];
         each_case(Model::broadcasts, every)
+            .chain(each_other_hand_over(every))
             .chain(each_model(|model| !model.broadcasts(), of_others))
             .collect()
     })

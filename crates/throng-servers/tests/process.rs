@@ -10,12 +10,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use common::case::{
-    Case, Family, any, bounded, each_case, each_model, has_children, serves_several,
+    Case, Family, any, bounded, each_case, each_model, each_other_hand_over, has_children,
+    serves_several,
 };
 use common::client::Client;
 use common::named;
 use common::setup::Setup;
-use throng_servers::Model;
+use throng_servers::{HandOver, Model};
 
 const FOUR: NonZeroU32 = NonZeroU32::new(4).expect("not zero");
 
@@ -32,7 +33,13 @@ fn main() -> ExitCode {
         ];
         let of_no_choice = named![accept_threads_are_refused_in_words];
         let of_one_each = named![more_listeners_than_workers_are_refused_in_words];
+        let of_no_hand_over = named![a_hand_over_is_refused_in_words];
         each_case(any, every)
+            .chain(each_other_hand_over(every))
+            .chain(each_model(
+                |model| !model.takes_hand_over(),
+                of_no_hand_over,
+            ))
             .chain(each_case(serves_several, of_several))
             .chain(each_model(has_workers, of_one_number))
             .chain(each_model(keeps_little, of_loops))
@@ -109,6 +116,14 @@ fn accept_threads_are_refused_in_words(model: Model) {
     let setup = Setup::new(model, vec![Family::Ipv4.address()]);
     let said = setup.accept_threads(FOUR).start_in_vain();
     for part in [model.name(), "accept threads", "--accept-threads"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+fn a_hand_over_is_refused_in_words(model: Model) {
+    let setup = Setup::new(model, vec![Family::Ipv4.address()]);
+    let said = setup.hand_over(HandOver::Queues).start_in_vain();
+    for part in [model.name(), "no hand-over", "two-threads-per-connection"] {
         assert!(said.contains(part), "{said}");
     }
 }

@@ -29,7 +29,6 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use slab::Slab;
-use throng_sys::limits::MachineLimits;
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
@@ -44,6 +43,7 @@ use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
+use crate::threads;
 use crate::workload::{Audience, Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -67,20 +67,6 @@ pub(crate) const DECLARATION: Declaration = Declaration {
 /// Bytes that one read takes at most.
 const INPUT_BYTES: usize = 16 * 1024;
 
-/// The buffers are on the heap and the loop calls little: it uses a few KiB of its stack, also in an unoptimised build.
-/// The default of 2 MiB would cost address space only, but that is counted by `ulimit -v` and by overcommit.
-const STACK_BYTES: usize = 64 * 1024;
-
-/// A stack and the alternative stack that Rust's runtime gives each thread for reporting an overflow, each with its
-/// guard page.
-const MAPPINGS_PER_THREAD: u64 = 4;
-
-/// Mappings left to the rest of the process.
-const MAPPINGS_RESERVED: u64 = 1024;
-
-const REMEDY: &str = "threads are bounded by kernel.pid_max, kernel.threads-max, vm.max_map_count (four mappings each) \
-                      and the cgroup's pids.max: raise the least of them (`throng doctor`), or serve with an event loop";
-
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
     settings: &S::Settings,
@@ -91,18 +77,10 @@ pub(crate) fn serve<S: Session>(
         listener.let_accept_block()?;
     }
     let accept_threads = opening.accept_threads() * listeners.len();
-    let server = Server::new(threads_max(), stop);
+    let server = Server::new(threads::threads_max(), stop);
     let ready = || opening.ready(&listeners);
     server.run::<S>(settings, &listeners, accept_threads, ready)?;
     Ok(server.served())
-}
-
-/// The thread that `vm.max_map_count` has no room for is not refused by the kernel in a way that can be handled: it
-/// starts, and ends the process when its alternative stack cannot be mapped. So it is not started.
-fn threads_max() -> usize {
-    let mappings = MachineLimits::read().max_map_count.unwrap_or(u64::MAX);
-    let threads = mappings.saturating_sub(MAPPINGS_RESERVED) / MAPPINGS_PER_THREAD;
-    usize::try_from(threads).unwrap_or(usize::MAX)
 }
 
 fn cannot_start(thread: usize, threads: usize, error: &io::Error) -> io::Error {
@@ -162,7 +140,7 @@ impl<'a> Server<'a> {
         accept_threads: usize,
         ready: impl FnOnce(),
     ) -> io::Result<()> {
-        self.refuse_more_than_mappings_allow(accept_threads)?;
+        threads::refuse_more_than_fit(accept_threads, self.threads_max, "accept threads")?;
         // The scope ends when the last thread has: none outlives this call.
         thread::scope(|scope| {
             let told = (0..accept_threads)
@@ -179,17 +157,6 @@ impl<'a> Server<'a> {
             self.end(listeners);
             told
         })
-    }
-
-    fn refuse_more_than_mappings_allow(&self, accept_threads: usize) -> io::Result<()> {
-        if accept_threads <= self.threads_max {
-            return Ok(());
-        }
-        Err(io::Error::other(format!(
-            "vm.max_map_count has room for {} threads, four mappings each, and {accept_threads} accept threads were \
-             asked for",
-            self.threads_max
-        )))
     }
 
     fn start_accepting<'scope, S: Session>(
@@ -247,7 +214,7 @@ impl<'a> Server<'a> {
         };
         let started = thread::Builder::new()
             .name("connection".to_owned())
-            .stack_size(STACK_BYTES)
+            .stack_size(threads::STACK_BYTES)
             .spawn_scoped(scope, move || {
                 let bytes = match S::AUDIENCE {
                     Audience::Sender => serve_connection(session, &connection, self.stop),
@@ -269,8 +236,7 @@ impl<'a> Server<'a> {
     fn begin(&self, connection: &Arc<OwnedFd>, greeting: &[u8]) -> Option<usize> {
         let mut state = self.state();
         if state.accepting + state.open.len() >= self.threads_max {
-            let error = "vm.max_map_count has no room for a further thread";
-            state.refusals.add(io::Error::other(error));
+            state.refusals.add(threads::no_room());
             return None;
         }
         if state.stopping {
@@ -356,7 +322,10 @@ impl<'a> Server<'a> {
     fn served(self) -> Served {
         let state = self.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
-        let notes = [state.pause.into_note(), state.refusals.into_note(REMEDY)];
+        let notes = [
+            state.pause.into_note(),
+            state.refusals.into_note(threads::REMEDY),
+        ];
         Served {
             connections: state.connections,
             bytes: state.bytes,

@@ -29,7 +29,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use throng_sys::limits::MachineLimits;
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
@@ -42,6 +41,7 @@ use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
+use crate::threads;
 use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
@@ -68,23 +68,13 @@ const WORKERS: NonZeroU32 = NonZeroU32::new(120).expect("it is not 0");
 /// Bytes that one read takes at most.
 const INPUT_BYTES: usize = 16 * 1024;
 
-/// The buffers are on the heap and the loop calls little: it uses a few KiB of its stack, also in an unoptimised build.
-const STACK_BYTES: usize = 64 * 1024;
-
-/// A stack and the alternative stack that Rust's runtime gives each thread, each with its guard page. A thread that
-/// `vm.max_map_count` has no room for is not refused but ends the process, so it is not started.
-const MAPPINGS_PER_THREAD: u64 = 4;
-
-/// Mappings left to the rest of the process.
-const MAPPINGS_RESERVED: u64 = 1024;
-
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
     settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let workers = opening.workers();
-    refuse_more_than_mappings_allow(workers)?;
+    threads::refuse_more_than_fit(workers, threads::threads_max(), "workers")?;
     let listeners = opening.listeners()?;
     for listener in &listeners {
         listener.let_accept_block()?;
@@ -95,7 +85,7 @@ pub(crate) fn serve<S: Session>(
             .try_for_each(|worker| {
                 thread::Builder::new()
                     .name("worker".to_owned())
-                    .stack_size(STACK_BYTES)
+                    .stack_size(threads::STACK_BYTES)
                     .spawn_scoped(scope, move || pool.work::<S>(settings, worker))
                     .map(drop)
                     .map_err(|error| cannot_start(worker, workers, &error))
@@ -109,17 +99,6 @@ pub(crate) fn serve<S: Session>(
         told
     })?;
     Ok(pool.served())
-}
-
-fn refuse_more_than_mappings_allow(workers: usize) -> io::Result<()> {
-    let mappings = MachineLimits::read().max_map_count.unwrap_or(u64::MAX);
-    let workers_max = mappings.saturating_sub(MAPPINGS_RESERVED) / MAPPINGS_PER_THREAD;
-    if workers as u64 <= workers_max {
-        return Ok(());
-    }
-    Err(io::Error::other(format!(
-        "vm.max_map_count has room for {workers_max} threads, four mappings each, and {workers} workers were asked for"
-    )))
 }
 
 fn cannot_start(worker: usize, workers: usize, error: &io::Error) -> io::Error {

@@ -1,7 +1,7 @@
 //! The one list: every model on every address family that it serves.
 
 use libtest_mimic::Trial;
-use throng_servers::Model;
+use throng_servers::{HandOver, Model};
 use throng_sys::address::Address;
 
 use super::setup::{Setup, unix_address};
@@ -11,6 +11,8 @@ use super::setup::{Setup, unix_address};
 pub(crate) struct Case {
     pub(crate) model: Model,
     pub(crate) family: Family,
+    /// Where that is a choice, and not its own.
+    pub(crate) hand_over: Option<HandOver>,
 }
 
 #[derive(Clone, Copy)]
@@ -45,14 +47,22 @@ impl Family {
 impl Case {
     /// A server of this model on one address of this family, not started yet.
     pub(crate) fn setup(self) -> Setup {
-        Setup::new(self.model, vec![self.family.address()])
+        let setup = Setup::new(self.model, vec![self.family.address()]);
+        match self.hand_over {
+            Some(hand_over) => setup.hand_over(hand_over),
+            None => setup,
+        }
     }
 
     fn all() -> impl Iterator<Item = Self> {
         Model::ALL.into_iter().flat_map(|model| {
             Family::ALL
                 .into_iter()
-                .map(move |family| Self { model, family })
+                .map(move |family| Self {
+                    model,
+                    family,
+                    hand_over: None,
+                })
                 .filter(move |case| model.serves_unix() || !matches!(case.family, Family::Unix))
         })
     }
@@ -106,6 +116,30 @@ pub(crate) fn each_case<const TESTS: usize>(
         cases.map(move |case| {
             let name = format!("{name}/{}/{}", case.model, case.family.name());
             trial(name, move || test(case))
+        })
+    })
+}
+
+/// A trial of each test with each hand-over that is not its model's own: `test/model/hand-over`.
+pub(crate) fn each_other_hand_over<const TESTS: usize>(
+    tests: [Named<Case>; TESTS],
+) -> impl Iterator<Item = Trial> {
+    tests.into_iter().flat_map(|(name, test)| {
+        let models = Model::ALL
+            .into_iter()
+            .filter(|model| model.takes_hand_over());
+        let others = HandOver::ALL
+            .into_iter()
+            .filter(|&way| way != HandOver::default());
+        models.flat_map(move |model| {
+            others.clone().map(move |hand_over| {
+                let case = Case {
+                    model,
+                    family: Family::Ipv4,
+                    hand_over: Some(hand_over),
+                };
+                trial(format!("{name}/{model}/{hand_over}"), move || test(case))
+            })
         })
     })
 }

@@ -5,19 +5,21 @@
     reason = "the child speaks to its parent"
 )]
 
+use std::fmt::Debug;
 use std::num::NonZeroU32;
 use std::process::{Command, ExitCode};
+use std::str::FromStr;
 use std::time::Duration;
 
-use throng_servers::{Announcement, Model, Options, Workload, serve};
+use throng_servers::{Announcement, HandOver, Model, Options, Workload, serve};
 use throng_sys::address::Address;
 
 use super::setup::Setup;
 
-/// The first argument of a child. The others are a model, its numbers of workers and accept threads, a workload, a delay
-/// in nanoseconds and how it is waited for, and addresses.
+/// The first argument of a child. The others are a model, its numbers of workers and accept threads, its hand-over, a
+/// workload, a delay in nanoseconds and how it is waited for, and addresses.
 const SERVE: &str = "serve-for-a-test";
-const ITS_OWN_NUMBER: &str = "its-own";
+const ITS_OWN: &str = "its-own";
 const INLINE: &str = "inline";
 const BACKLOG: u32 = 512;
 
@@ -25,9 +27,8 @@ const BACKLOG: u32 = 512;
 pub(super) fn command(setup: &Setup) -> Command {
     let limit = setup.open_files_max;
     let limit = limit.map_or(String::new(), |limit| format!("ulimit -n {limit}; "));
-    let number = |number: Option<NonZeroU32>| {
-        number.map_or(ITS_OWN_NUMBER.to_owned(), |number| number.to_string())
-    };
+    let number =
+        |number: Option<NonZeroU32>| number.map_or(ITS_OWN.to_owned(), |number| number.to_string());
     let mut command = Command::new("sh");
     command
         .args(["-c", &format!("{limit}exec \"$0\" \"$@\"")])
@@ -35,6 +36,7 @@ pub(super) fn command(setup: &Setup) -> Command {
         .arg(format!("/proc/{}/exe", std::process::id()))
         .args([SERVE, setup.model.name()])
         .args([number(setup.workers), number(setup.accept_threads)])
+        .arg(setup.hand_over.map_or(ITS_OWN, HandOver::name))
         .args([setup.workload.name(), &setup.delay.as_nanos().to_string()])
         .arg(if setup.delay_inline { INLINE } else { "own" })
         .args(setup.listen.iter().map(Address::to_string));
@@ -50,10 +52,12 @@ pub(super) fn serve_if_asked() -> Option<ExitCode> {
     let model: Model = arguments.next()?.parse().expect("a model");
     let workers = its_own_or(&arguments.next()?);
     let accept_threads = its_own_or(&arguments.next()?);
+    let hand_over = its_own_or(&arguments.next()?);
     let workload: Workload = arguments.next()?.parse().expect("a workload");
     let options = Options {
         workers,
         accept_threads,
+        hand_over,
         delay: Duration::from_nanos(arguments.next()?.parse().expect("a delay")),
         delay_inline: arguments.next()? == INLINE,
         listen: arguments
@@ -76,8 +80,8 @@ pub(super) fn serve_if_asked() -> Option<ExitCode> {
     })
 }
 
-fn its_own_or(number: &str) -> Option<NonZeroU32> {
-    (number != ITS_OWN_NUMBER).then(|| number.parse().expect("a number"))
+fn its_own_or<T: FromStr<Err: Debug>>(text: &str) -> Option<T> {
+    (text != ITS_OWN).then(|| text.parse().expect("a number or a word"))
 }
 
 fn tell(announcement: Announcement<'_>) {

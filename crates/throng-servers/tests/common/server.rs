@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
-use throng_servers::Model;
+use throng_servers::{HandOver, Model};
 use throng_sys::address::Address;
 use throng_sys::process_tree::{ProcessTree, TreeSample};
 use throng_sys::{signal, sock_diag};
@@ -27,6 +27,7 @@ pub(crate) struct Server {
     pub(crate) addresses: Vec<Address>,
     pub(crate) workers: Option<NonZeroU32>,
     accept_threads: Option<NonZeroU32>,
+    hand_over: Option<HandOver>,
     /// The most connections that it serves at the same time, where it has announced a bound.
     pub(crate) serves_at_once: Option<u64>,
     child: Child,
@@ -65,6 +66,7 @@ impl Server {
             addresses: setup.listen.clone(),
             workers: setup.workers,
             accept_threads: setup.accept_threads,
+            hand_over: setup.hand_over,
             serves_at_once: None,
             tree: ProcessTree::of(child.id()).expect("it is not reaped yet"),
             child,
@@ -154,8 +156,12 @@ impl Server {
         let connections = connections as u64;
         let expected = (
             self.model.expected_processes(self.workers, connections),
-            self.model
-                .expected_threads(self.workers, self.accept_threads, connections),
+            self.model.expected_threads(
+                self.workers,
+                self.accept_threads,
+                self.hand_over,
+                connections,
+            ),
         );
         let begin = Instant::now();
         loop {

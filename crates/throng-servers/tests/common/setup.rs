@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use throng_servers::{Model, Workload};
+use throng_servers::{HandOver, Model, Workload};
 use throng_sys::address::Address;
 
 use super::server::Server;
@@ -22,6 +22,7 @@ pub(crate) struct Setup {
     pub(super) delay: Duration,
     pub(super) delay_inline: bool,
     pub(super) accept_threads: Option<NonZeroU32>,
+    pub(super) hand_over: Option<HandOver>,
 }
 
 impl Setup {
@@ -36,6 +37,7 @@ impl Setup {
             delay: Duration::ZERO,
             delay_inline: false,
             accept_threads: None,
+            hand_over: None,
         }
     }
 
@@ -82,6 +84,12 @@ impl Setup {
     /// Threads that do nothing but accept.
     pub(crate) fn accept_threads(mut self, threads: NonZeroU32) -> Self {
         self.accept_threads = Some(threads);
+        self
+    }
+
+    /// How a message comes from its reader to the writers.
+    pub(crate) fn hand_over(mut self, hand_over: HandOver) -> Self {
+        self.hand_over = Some(hand_over);
         self
     }
 
