@@ -810,7 +810,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__serve)
-            opts="-h --workload --listen --backlog --workers --accept-threads --delay --delay-inline --help iterative fork-per-connection prefork thread-per-connection thread-pool select poll epoll-level epoll-edge epoll-shared epoll-reuseport io-uring mio tokio-current-thread tokio smol may compio"
+            opts="-h --workload --listen --backlog --workers --accept-threads --hand-over --delay --delay-inline --help iterative fork-per-connection prefork thread-per-connection two-threads-per-connection thread-pool select poll epoll-level epoll-edge epoll-shared epoll-reuseport io-uring mio tokio-current-thread tokio smol may compio"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -834,6 +834,10 @@ _throng() {
                     ;;
                 --accept-threads)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hand-over)
+                    COMPREPLY=($(compgen -W "condvar queues broadcaster" -- "${cur}"))
                     return 0
                     ;;
                 --delay)

@@ -227,6 +227,9 @@ complete -c throng -n "__fish_throng_using_subcommand serve" -l listen -d 'Where
 complete -c throng -n "__fish_throng_using_subcommand serve" -l backlog -d 'Length of each accept queue; the kernel clamps it to net.core.somaxconn' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workers -d 'Threads or processes that serve, for models in which that is a choice' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l accept-threads -d 'Threads that accept at each listener and start a thread for each connection (thread-per-connection only)' -r
+complete -c throng -n "__fish_throng_using_subcommand serve" -l hand-over -d 'How what goes to everyone comes from its reader to the writers (two-threads-per-connection only) [default: condvar]' -r -f -a "condvar\t'one list under one mutex, and a condition variable that wakes every writer'
+queues\t'a queue for each connection, into which the reader puts the message'
+broadcaster\t'one more thread, which alone fills every connection\'s queue'"
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay -d 'How long each answer waits: of `oneshot`, and of `http` where a request does not say itself' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-inline -d 'Let the handler sleep a delay out, as a careless one does: in an event loop everybody else waits too'
 complete -c throng -n "__fish_throng_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -45,7 +45,7 @@ pub use run::RunRecord;
 pub use schema::SCHEMA_VERSION;
 pub use setting::{Setting, SweptValue};
 pub use side::{MemorySample, SeriesSample, SideRecord};
-pub use target::{HttpTarget, ServeOptions, TargetKind, TargetRecord};
+pub use target::{HandOver, HttpTarget, ServeOptions, TargetKind, TargetRecord};
 pub use timeline::Timeline;
 pub use trial::{Outcome, Trial};
 pub use work::Work;

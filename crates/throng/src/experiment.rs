@@ -102,6 +102,7 @@ pub(crate) fn built_in_models() -> Vec<BuiltInModel> {
         serves_unix: model.serves_unix(),
         serves_at_once: serves_at_once(model),
         takes_accept_threads: model.takes_accept_threads(),
+        takes_hand_over: model.takes_hand_over(),
     };
     Model::ALL.map(describe).to_vec()
 }
@@ -317,5 +318,15 @@ mod tests {
         assert_eq!(of("tokio").serves_at_once, ModelServes::AnyNumber);
         assert!(of("thread-per-connection").takes_accept_threads);
         assert!(!of("thread-pool").takes_accept_threads);
+        assert!(of("two-threads-per-connection").takes_hand_over);
+        assert!(!of("thread-per-connection").takes_hand_over);
+    }
+
+    #[test]
+    fn the_record_and_the_servers_have_the_same_words_for_a_hand_over() {
+        assert_eq!(
+            throng_record::HandOver::ALL.map(throng_record::HandOver::name),
+            throng_servers::HandOver::ALL.map(throng_servers::HandOver::name)
+        );
     }
 }

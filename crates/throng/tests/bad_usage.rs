@@ -52,6 +52,14 @@ fn servers() {
         &["serve", "poll", "--accept-threads", "4"],
         &["serve", "thread-pool", "--accept-threads", "4"],
         &["serve", "thread-per-connection", "--accept-threads", "0"],
+        &["serve", "thread-per-connection", "--hand-over", "queues"],
+        &[
+            "serve",
+            "two-threads-per-connection",
+            "--hand-over",
+            "queue"
+        ],
+        &["echo", "poll --hand-over queues"],
     ]));
 }
 

@@ -176,7 +176,7 @@ fn a_launched_server_is_what_its_model_says() {
         let workers = trial.workers.and_then(NonZeroU32::new);
         assert_eq!(
             u64::from(server.threads_max),
-            model.expected_threads(workers, None, 23),
+            model.expected_threads(workers, None, None, 23),
             "{name}"
         );
         assert_eq!(

@@ -29,6 +29,9 @@ pub(super) fn built_in(
     if let Some(threads) = own.accept_threads.or(setting.accept_threads) {
         command.args(["--accept-threads", &threads.to_string()]);
     }
+    if let Some(hand_over) = own.hand_over {
+        command.args(["--hand-over", hand_over.name()]);
+    }
     if let Some(service_time_ns) = setting.service_time_ns {
         let delay = humantime::format_duration(Duration::from_nanos(service_time_ns));
         command.args(["--delay", &delay.to_string()]);
@@ -71,7 +74,7 @@ fn bare(address: &Address) -> String {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::TargetRecord;
+    use throng_record::{HandOver, TargetRecord};
 
     use super::*;
     use crate::plan::{PlanDraft, resolve, test_environment};
@@ -126,6 +129,34 @@ mod tests {
         );
         assert_eq!(lines[1][2..6], ["--backlog", "0", "--accept-threads", "4"]);
         assert_eq!(lines[1].last().expect("words"), "--delay-inline");
+    }
+
+    #[test]
+    fn a_servers_own_hand_over_is_asked_of_it_alone() {
+        let draft = PlanDraft::parse("targets = ['poll']", "test").expect("a plan");
+        let setting = &resolve(draft, &test_environment(2))
+            .expect("a plan")
+            .plan
+            .settings[0];
+        let address: Address = "127.0.0.1:0".parse().expect("an address");
+        let asked = |hand_over| {
+            let own = ServeOptions {
+                hand_over,
+                ..ServeOptions::default()
+            };
+            let model = "two-threads-per-connection";
+            words(&built_in(
+                Path::new("throng"),
+                model,
+                &own,
+                setting,
+                &address,
+            ))
+        };
+        assert!(!asked(None).contains(&"--hand-over".to_owned()));
+        assert!(
+            asked(Some(HandOver::Queues)).ends_with(&["--hand-over", "queues"].map(str::to_owned))
+        );
     }
 
     #[test]

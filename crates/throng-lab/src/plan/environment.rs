@@ -30,6 +30,8 @@ pub struct BuiltInModel {
     pub serves_at_once: ModelServes,
     /// Whether several threads may accept for it.
     pub takes_accept_threads: bool,
+    /// Whether it has several ways to hand a message over from one thread to others.
+    pub takes_hand_over: bool,
 }
 
 /// How many connections a model serves at the same time.
@@ -81,6 +83,7 @@ impl BuiltInModel {
             serves_unix: true,
             serves_at_once: ModelServes::AnyNumber,
             takes_accept_threads: name == "thread-per-connection",
+            takes_hand_over: name == "two-threads-per-connection",
         }
     }
 

@@ -49,14 +49,15 @@ pub enum PlanError {
     )]
     HttpAddress { text: String, why: &'static str },
     #[error(
-        "target `{target}`: a model has no option `{option}` of its own; there are --workers N, --accept-threads N and --delay-inline"
+        "target `{target}`: a model has no option `{option}` of its own; there are --workers N, --accept-threads N, --delay-inline and --hand-over WAY"
     )]
     ModelOption { target: String, option: String },
-    #[error("target `{target}`: `{option}` {why}; write for example {option} 4")]
+    #[error("target `{target}`: `{option}` {why}; write for example {option} {example}")]
     ModelOptionValue {
         target: String,
         option: &'static str,
         why: String,
+        example: &'static str,
     },
     #[error(
         "{0}: a Unix socket has no handshake, so of what this experiment shows (SYNs dropped, sent again, answered by cookies) nothing happens there; measure it over TCP, or with throng echo"

@@ -3,13 +3,14 @@
 //! So several variants of a model stand in one run. They are those of `throng serve` that are a choice between servers; what all
 //! servers of a setting are asked for alike (where to listen, the accept queue, the workload) is the plan's.
 
-use throng_record::ServeOptions;
+use throng_record::{HandOver, ServeOptions};
 
 use crate::plan::PlanError;
 
 const WORKERS: &str = "--workers";
 const ACCEPT_THREADS: &str = "--accept-threads";
 const DELAY_INLINE: &str = "--delay-inline";
+const HAND_OVER: &str = "--hand-over";
 
 /// The options behind the first word.
 pub(super) fn read(target: &str) -> Result<ServeOptions, PlanError> {
@@ -36,6 +37,10 @@ pub(super) fn read(target: &str) -> Result<ServeOptions, PlanError> {
                     options.accept_threads.replace(value),
                 )?;
             }
+            HAND_OVER => {
+                let value = hand_over(target, given.or_else(|| words.next()))?;
+                once(target, HAND_OVER, options.hand_over.replace(value))?;
+            }
             DELAY_INLINE if given.is_none() => options.delay_inline = true,
             _ => {
                 return Err(PlanError::ModelOption {
@@ -49,13 +54,7 @@ pub(super) fn read(target: &str) -> Result<ServeOptions, PlanError> {
 }
 
 fn number(target: &str, option: &'static str, value: Option<&str>) -> Result<u32, PlanError> {
-    let refuse = |why| {
-        Err(PlanError::ModelOptionValue {
-            target: target.to_owned(),
-            option,
-            why,
-        })
-    };
+    let refuse = |why| Err(refusal(target, option, why));
     match value.map(|value| (value, value.parse())) {
         Some((_, Ok(0))) => refuse("is 0, and nobody would serve".to_owned()),
         Some((_, Ok(number))) => Ok(number),
@@ -64,14 +63,31 @@ fn number(target: &str, option: &'static str, value: Option<&str>) -> Result<u32
     }
 }
 
-fn once(target: &str, option: &'static str, before: Option<u32>) -> Result<(), PlanError> {
+fn hand_over(target: &str, value: Option<&str>) -> Result<HandOver, PlanError> {
+    let named = |word: &str| HandOver::ALL.into_iter().find(|way| way.name() == word);
+    value.and_then(named).ok_or_else(|| {
+        let words = HandOver::ALL.map(HandOver::name).join(", ");
+        let why = match value {
+            Some(value) => format!("is one of {words}, and `{value}` is none of them"),
+            None => format!("needs one of {words}"),
+        };
+        refusal(target, HAND_OVER, why)
+    })
+}
+
+fn once<T>(target: &str, option: &'static str, before: Option<T>) -> Result<(), PlanError> {
     match before {
         None => Ok(()),
-        Some(_) => Err(PlanError::ModelOptionValue {
-            target: target.to_owned(),
-            option,
-            why: "stands there twice".to_owned(),
-        }),
+        Some(_) => Err(refusal(target, option, "stands there twice".to_owned())),
+    }
+}
+
+fn refusal(target: &str, option: &'static str, why: String) -> PlanError {
+    PlanError::ModelOptionValue {
+        target: target.to_owned(),
+        option,
+        why,
+        example: if option == HAND_OVER { "queues" } else { "4" },
     }
 }
 
@@ -88,6 +104,13 @@ mod tests {
         let both = options("thread-per-connection --delay-inline --accept-threads 4");
         assert_eq!(both.accept_threads, Some(4));
         assert!(both.delay_inline);
+        for way in HandOver::ALL {
+            let read = options(&format!(
+                "two-threads-per-connection --hand-over {way}",
+                way = way.name()
+            ));
+            assert_eq!(read.hand_over, Some(way));
+        }
     }
 
     #[test]
@@ -95,7 +118,7 @@ mod tests {
         for (text, parts) in [
             (
                 "poll --worker 8",
-                &["`--worker`", "--accept-threads N and --delay-inline"][..],
+                &["`--worker`", "--delay-inline and --hand-over WAY"][..],
             ),
             ("poll 8", &["`8`", "--workers N"]),
             ("poll --delay-inline=yes", &["`--delay-inline=yes`"]),
@@ -105,6 +128,12 @@ mod tests {
             ("poll --workers -1", &["`-1` is none"]),
             ("poll --accept-threads 0", &["is 0", "--accept-threads 4"]),
             ("poll --workers 1 --workers 2", &["twice"]),
+            ("poll --hand-over", &["needs one of condvar, queues"]),
+            (
+                "poll --hand-over queue",
+                &["`queue` is none of them", "--hand-over queues"],
+            ),
+            ("poll --hand-over queues --hand-over condvar", &["twice"]),
             ("poll --workers '1", &["quote"]),
         ] {
             let error = read(text).expect_err(text).to_string();

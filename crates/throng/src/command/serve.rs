@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use throng_lab::plan::value;
-use throng_servers::{Announcement, Model, Options, ServeError, Workload};
+use throng_servers::{Announcement, HandOver, Model, Options, ServeError, Workload};
 use throng_sys::address::Address;
 use throng_sys::limits;
 use throng_sys::socket::ListenError;
@@ -55,6 +55,9 @@ pub(crate) struct Arguments {
     /// Threads that accept at each listener and start a thread for each connection (thread-per-connection only)
     #[arg(long, value_name = "N")]
     accept_threads: Option<NonZeroU32>,
+    /// How what goes to everyone comes from its reader to the writers (two-threads-per-connection only) [default: condvar]
+    #[arg(long, value_name = "WAY", value_parser = hand_overs().map(|name| name.parse::<HandOver>().expect("only hand-overs are possible values")))]
+    hand_over: Option<HandOver>,
     /// How long each answer waits: of `oneshot`, and of `http` where a request does not say itself
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     delay: Option<Duration>,
@@ -75,6 +78,12 @@ fn workloads() -> PossibleValuesParser {
     )
 }
 
+fn hand_overs() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        HandOver::ALL.map(|way| PossibleValue::new(way.name()).help(way.summary())),
+    )
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if let Err(error) = limits::raise_open_files() {
         note(error);
@@ -84,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         backlog: arguments.backlog,
         workers: arguments.workers,
         accept_threads: arguments.accept_threads,
+        hand_over: arguments.hand_over,
         delay: arguments.delay.unwrap_or_default(),
         delay_inline: arguments.delay_inline,
     };
@@ -121,6 +131,7 @@ fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Workers { .. }
         | ServeError::AcceptThreads { .. }
+        | ServeError::HandOver { .. }
         | ServeError::Delay { .. }
         | ServeError::NoUnix { .. }
         | ServeError::Listeners { .. }

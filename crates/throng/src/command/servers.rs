@@ -41,6 +41,7 @@ struct Entry {
     takes_accept_threads: bool,
     /// Whether it serves the broadcast workload; every model serves the others.
     broadcasts: bool,
+    takes_hand_over: bool,
     summary: &'static str,
 }
 
@@ -63,6 +64,7 @@ fn entry(model: Model) -> Entry {
         serves_unix: model.serves_unix(),
         takes_accept_threads: model.takes_accept_threads(),
         broadcasts: model.broadcasts(),
+        takes_hand_over: model.takes_hand_over(),
         summary: model.summary(),
     }
 }

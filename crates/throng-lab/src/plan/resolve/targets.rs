@@ -77,6 +77,7 @@ fn check(
     let own = Asked {
         workers: target.options.workers.as_slice(),
         accept_threads: target.options.accept_threads.is_some(),
+        hand_over: target.options.hand_over.is_some(),
         families: &[],
     };
     let refusal = environment
@@ -120,6 +121,7 @@ fn written(
 struct Asked<'a> {
     workers: &'a [u32],
     accept_threads: bool,
+    hand_over: bool,
     families: &'a [ListenFamily],
 }
 
@@ -128,6 +130,8 @@ impl<'a> Asked<'a> {
         Self {
             workers: draft.workers.as_ref().map_or(&[], |sweep| sweep.values()),
             accept_threads: draft.accept_threads.is_some(),
+            // A model's own option only.
+            hand_over: false,
             families: draft.family.as_ref().map_or(&[], |sweep| sweep.values()),
         }
     }
@@ -157,6 +161,9 @@ fn refusal(model: &BuiltInModel, asked: Asked<'_>) -> Option<PlanError> {
             "accept-threads",
             "has no threads that do nothing but accept",
         );
+    }
+    if asked.hand_over && !model.takes_hand_over {
+        return cannot("hand-over", "hands nothing over from one thread to others");
     }
     if !model.serves_unix && asked.families.contains(&ListenFamily::Unix) {
         return cannot(

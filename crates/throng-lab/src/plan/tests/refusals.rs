@@ -156,6 +156,10 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
             "targets = ['thread-per-connection --workers 2']",
             &["no choice of workers", "`workers`"],
         ),
+        (
+            "targets = ['thread-per-connection --hand-over queues']",
+            &["hands nothing over", "`hand-over`"],
+        ),
         ("[quick.quick]", &["[quick]", "only once"]),
     ] {
         let error = refused(text);
