@@ -62,11 +62,23 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
 fn of_connections(evidence: &Evidence<'_>, connections: &ConnectionsPhase) -> Vec<Check> {
     const NO_WINDOW: &str =
         "every message has a connection of its own, and clients end one after the other";
+    let exchange = &evidence.load.exchange;
+    let (outstanding, scheduling) = if evidence.pacing.is_closed() {
+        (
+            not_applicable(CheckKind::OutstandingSampled, NO_WINDOW),
+            not_applicable(CheckKind::SchedulingError, "a closed loop has no schedule"),
+        )
+    } else {
+        (
+            outstanding::check(evidence.pacing, exchange.outstanding_sampled.as_ref()),
+            scheduling::check(evidence.pacing, exchange.scheduling_error.as_ref()),
+        )
+    };
     vec![
         not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
-        not_applicable(CheckKind::OutstandingSampled, NO_WINDOW),
+        outstanding,
         generator_bound::check(evidence.pacing, evidence.busy),
-        not_applicable(CheckKind::SchedulingError, "a closed loop has no schedule"),
+        scheduling,
         steal::check(evidence.stolen),
         not_applicable(CheckKind::Drift, NO_WINDOW),
         answered::only_expected(&evidence.load.exchange.errors),

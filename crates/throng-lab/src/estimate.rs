@@ -30,8 +30,9 @@ const PER_LOOK: Duration = Duration::from_nanos(450);
 const FD_SETSIZE: u64 = 1_024;
 /// The record is written anew after each trial: for each trial that it holds already.
 const PER_KEPT_TRIAL: Duration = Duration::from_micros(100);
-/// Messages per second of a modest server, where nothing better is known.
+/// Messages per second of a modest server, where nothing better is known, and where each has a connection of its own.
 const MODEST_RATE: f64 = 50_000.0;
+const MODEST_CYCLE_RATE: f64 = 5_000.0;
 
 /// The expected length of the whole plan, whose built-in targets are of these models.
 #[must_use]
@@ -129,6 +130,7 @@ pub(crate) fn by_count(setting: &Setting, messages: u64) -> Duration {
         Pacing::Open {
             rate_per_second, ..
         } => rate_per_second,
+        _ if setting.connection != ConnectionUse::Kept => MODEST_CYCLE_RATE,
         Pacing::Closed { .. } | Pacing::Lockstep { .. } => MODEST_RATE,
     };
     Duration::from_secs_f64((messages as f64 / rate).min(86_400.0))

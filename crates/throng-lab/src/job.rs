@@ -49,6 +49,7 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
             cpus: setting.generator_cpus.clone(),
             nodelay: setting.nodelay,
             connect_concurrency: CONNECT_CONCURRENCY,
+            closing: setting.closing,
             connect_timeout_ns: setting.connect_timeout_ns,
             reply_timeout_ns: setting.reply_timeout_ns,
         },

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use throng_record::{
-    Backend as BackendName, ClosePhase, ConnectionUse, ExchangeSpec, FleetSpec,
+    Arrivals, Backend as BackendName, ClosePhase, ConnectionUse, ExchangeSpec, FleetSpec,
     Pacing as PacingSpec,
 };
 use throng_sys::address::Address;
@@ -149,8 +149,12 @@ impl<B: Backend> Shard<B> {
     fn work(&mut self, spec: &ExchangeSpec) -> Result<Answer, LoadError> {
         Ok(match spec.connection {
             ConnectionUse::Kept => Answer::Exchanged(Box::new(self.exchange(spec)?)),
-            ConnectionUse::PerMessage { slow_first_byte_ns } => {
-                Answer::Requested(Box::new(requests::run(self, spec, slow_first_byte_ns)?))
+            ConnectionUse::PerMessage {
+                slow_first_byte_ns,
+                tells_every_request,
+            } => {
+                let kept = Kept::new(tells_every_request, slow_first_byte_ns);
+                Answer::Requested(Box::new(self.requests(spec, kept)?))
             }
         })
     }
@@ -171,23 +175,43 @@ impl<B: Backend> Shard<B> {
                 outstanding,
                 spin,
             } => {
-                let (shard, shards) = (
-                    f64::from(self.assignment.shard),
-                    f64::from(self.assignment.spec.shards),
-                );
-                let seed = spec.seed
-                    ^ u64::from(self.assignment.shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                let pacing = Open::new(
-                    rate_per_second / shards,
-                    shard / shards,
-                    arrivals,
-                    outstanding,
-                    spin,
-                    seed,
-                );
+                let pacing = self.open(spec, rate_per_second, arrivals, outstanding, spin);
                 exchange::run(self, spec, replies, pacing)
             }
         }
+    }
+
+    fn requests(&mut self, spec: &ExchangeSpec, kept: Kept) -> Result<ShardRequests, LoadError> {
+        match spec.pacing {
+            PacingSpec::Open {
+                rate_per_second,
+                arrivals,
+                outstanding,
+                spin,
+            } => {
+                let pacing = self.open(spec, rate_per_second, arrivals, outstanding, spin);
+                requests::run(self, spec, kept, pacing)
+            }
+            PacingSpec::Closed { .. } | PacingSpec::Lockstep { .. } => {
+                requests::run(self, spec, kept, Closed::new(1))
+            }
+        }
+    }
+
+    /// This shard's part of an open loop.
+    fn open(
+        &self,
+        spec: &ExchangeSpec,
+        rate_per_second: f64,
+        arrivals: Arrivals,
+        outstanding: u32,
+        spin: bool,
+    ) -> Open {
+        let (shard, shards) = (self.assignment.shard, self.assignment.spec.shards);
+        let (offset, shards) = (f64::from(shard) / f64::from(shards), f64::from(shards));
+        let seed = spec.seed ^ u64::from(shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let rate_per_second = rate_per_second / shards;
+        Open::new(rate_per_second, offset, arrivals, outstanding, spin, seed)
     }
 
     /// The index within the fleet of a slot of this shard.

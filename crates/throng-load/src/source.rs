@@ -12,6 +12,10 @@ use throng_sys::address::Address;
 /// Connections per source address: below half of the default range's 28,232 ports, with room for those in TIME_WAIT.
 const CONNECTIONS_PER_ADDRESS: u32 = 8_000;
 
+/// Loopback addresses that requests with connections of their own come from in turn: `TIME_WAIT` of a minute has passed when an
+/// address's turn comes again, up to 508 × 8,000 ÷ 60 s ≈ 67,000 requests a second.
+const ADDRESSES_IN_TURN: u64 = 508;
+
 /// The source address of each connection of a fleet, by its index.
 #[derive(Clone, Debug)]
 pub(crate) enum Sources {
@@ -43,6 +47,20 @@ impl Sources {
             Self::Kernel => None,
             Self::Loopback => Some(loopback(index / CONNECTIONS_PER_ADDRESS).into()),
             Self::List(addresses) => Some(addresses[index as usize % addresses.len()]),
+        }
+    }
+
+    /// The source address of the n-th request of a run, where each has a connection of its own: the ports of an address are used
+    /// up by connections that have ended too. The first ones come from 127.0.0.1.
+    pub(crate) fn of_request(&self, number: u64) -> Option<IpAddr> {
+        match self {
+            Self::Kernel => None,
+            Self::Loopback => {
+                let before = number / u64::from(CONNECTIONS_PER_ADDRESS);
+                let n = before.min(1 + before.saturating_sub(1) % ADDRESSES_IN_TURN);
+                Some(loopback(n as u32).into())
+            }
+            Self::List(addresses) => Some(addresses[(number % addresses.len() as u64) as usize]),
         }
     }
 }
@@ -79,6 +97,25 @@ mod tests {
         assert_eq!(sources.of_connection(0), Some(Ipv4Addr::LOCALHOST.into()));
         assert!(per_address.values().all(|&count| count <= 14_116));
         assert!(per_address.keys().all(IpAddr::is_loopback));
+    }
+
+    #[test]
+    fn in_no_minute_of_churn_does_an_address_use_half_of_its_ports() {
+        let target: Address = "127.0.0.1:80".parse().expect("an address");
+        let sources = Sources::of(&SourceAddresses::Spread, &target);
+        let of = |number| sources.of_request(number).expect("an address");
+        assert_eq!(of(7_999), Ipv4Addr::LOCALHOST);
+        assert_eq!(of(8_000), Ipv4Addr::new(127, 1, 0, 1));
+        // A minute at 25,000 a second, late in a long run.
+        let mut per_address = std::collections::HashMap::new();
+        for number in 50_000_003..51_500_003 {
+            *per_address.entry(of(number)).or_insert(0) += 1;
+        }
+        assert!(per_address.values().all(|&count| count <= 14_116));
+        assert!(!per_address.contains_key(&IpAddr::from(Ipv4Addr::LOCALHOST)));
+        let listed = SourceAddresses::List(vec![[127, 0, 0, 2].into(), [127, 0, 0, 3].into()]);
+        let listed = Sources::of(&listed, &target);
+        assert_eq!(listed.of_request(7), Some([127, 0, 0, 3].into()));
     }
 
     #[test]

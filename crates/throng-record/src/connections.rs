@@ -20,9 +20,12 @@ pub struct ConnectionsPhase {
     pub begun: u64,
     /// Connects that completed.
     pub connected: u64,
+    /// Connects of the warm-up that completed: in none of the other figures here.
+    #[serde(default)]
+    pub warmup_connected: u64,
     /// Requests answered in full and rightly.
     pub answered: u64,
-    /// From the first connect to the end of the last request, failed ones included.
+    /// From the first connect after the warm-up to the end of the last request, failed ones included.
     pub duration_ns: u64,
     /// The least that `duration_ns` could have been: the service time of all requests, shared by as many as the server serves
     /// at once and the clients ask at once. Absent where the service time or the server's concurrency is not known.

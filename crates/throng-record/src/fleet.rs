@@ -39,6 +39,28 @@ pub enum SourceAddresses {
     List(Vec<IpAddr>),
 }
 
+/// How the generator ends a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Closing {
+    /// By a FIN. Whoever sends the first one keeps the port for a minute (`TIME_WAIT`): the generator, where the server does not close first.
+    #[default]
+    Fin,
+    /// By a RST (`SO_LINGER` of no length), which leaves nothing behind.
+    Reset,
+}
+
+impl Closing {
+    /// The name used by flags, plans and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fin => "fin",
+            Self::Reset => "reset",
+        }
+    }
+}
+
 /// N connections spread over shards; each shard is one thread with its own event loop and descriptor table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetSpec {
@@ -58,6 +80,10 @@ pub struct FleetSpec {
     pub nodelay: bool,
     /// Connects in flight at once, per shard.
     pub connect_concurrency: u32,
+    /// How the generator ends its connections, where every message has one of its own; kept ones end by a FIN, and a failed one
+    /// always by a RST.
+    #[serde(default)]
+    pub closing: Closing,
     /// How long one connect may take.
     pub connect_timeout_ns: u64,
     /// How long one reply may take.

@@ -75,11 +75,11 @@ pub struct LoadRecord {
 }
 
 impl LoadRecord {
-    /// Connections that opened, whether they were kept or each served one message.
+    /// Connections that opened, whether they were kept or each served one message, warm-up included.
     #[must_use]
     pub fn connected(&self) -> u64 {
         match &self.connections {
-            Some(connections) => connections.connected,
+            Some(connections) => connections.warmup_connected + connections.connected,
             None => self.connect.connected.into(),
         }
     }

@@ -32,7 +32,7 @@ pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use errors::{ErrorCounts, ErrorKind};
 pub use finding::Finding;
-pub use fleet::{Backend, FleetSpec, SourceAddresses};
+pub use fleet::{Backend, Closing, FleetSpec, SourceAddresses};
 pub use histogram::Histogram;
 pub use job::{LoadEvent, LoadJob, LoadRecord};
 pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRecord};

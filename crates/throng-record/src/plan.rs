@@ -15,6 +15,8 @@ pub enum Experiment {
     Backlog,
     /// What does one accept, and one message, cost while N connections sit idle?
     Accept,
+    /// How many cycles of connect, request, reply and close a second?
+    Churn,
 }
 
 /// How long a launched server lives.

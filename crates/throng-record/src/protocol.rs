@@ -134,7 +134,15 @@ pub enum ConnectionUse {
     PerMessage {
         /// Of requests whose first byte comes later than this, and of failed ones, the generator tells even where it has no room for all.
         slow_first_byte_ns: u64,
+        /// Whether it tells of the others too, as far as there is room.
+        #[serde(default = "yes")]
+        tells_every_request: bool,
     },
+}
+
+/// Before there was a choice, it did.
+fn yes() -> bool {
+    true
 }
 
 /// One exchange of a fleet: protocol, pacing, warm-up and stop, which compose freely.

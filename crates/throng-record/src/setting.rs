@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::ListenFamily;
-use crate::{Amount, Backend, ConnectionUse, Pacing, Protocol, SourceAddresses, Stop, Work};
+use crate::{
+    Amount, Backend, Closing, ConnectionUse, Pacing, Protocol, SourceAddresses, Stop, Work,
+};
 
 /// A point of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +34,9 @@ pub struct Setting {
     /// What the generator is asked to do.
     #[serde(default)]
     pub work: Work,
+    /// How the generator ends a connection, where every message has one of its own.
+    #[serde(default)]
+    pub closing: Closing,
     /// The wire behaviour asked of launched built-in servers: `echo`, `oneshot` or `http`.
     #[serde(default = "echo")]
     pub workload: String,

@@ -16,7 +16,7 @@ use serde::Serialize;
 use throng_record::plan::Experiment;
 use throng_record::{Attribution, CheckKind, RunRecord, Setting, Stop, SweptValue, TargetKind};
 
-use crate::format::ABSENT;
+use crate::format::{ABSENT, exact};
 use crate::median::Estimate;
 use crate::published::Published;
 use crate::summary::{Latency, Standing, TrialCounts, target_name};
@@ -123,6 +123,21 @@ impl Failures {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.named().iter().map(|(number, _)| number).sum()
+    }
+
+    /// `8 closed, 2 refused`; 0 where none did.
+    pub(crate) fn words(&self) -> String {
+        let some: Vec<String> = self
+            .named()
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, word)| format!("{} {word}", exact(number)))
+            .collect();
+        if some.is_empty() {
+            "0".to_owned()
+        } else {
+            some.join(", ")
+        }
     }
 
     /// Each kind with its word, the order of the tables.

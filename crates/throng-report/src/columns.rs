@@ -1,11 +1,12 @@
-//! What every table is made from: the columns of its rows. Here are those of the echo experiment.
+//! What every table is made from: the columns of its rows. Here are those of the echo and of the churn experiment.
 
+use throng_record::plan::Experiment;
 use throng_record::{CheckKind, Limit};
 
 use crate::checks;
 use crate::format::{self, ABSENT};
 use crate::ratio::{Bound, Compared, Ratio};
-use crate::summary::{Latency, Row, Standing};
+use crate::summary::{Cycles, Latency, Row, Standing};
 
 /// A column of some table: all that a renderer needs to know of it.
 pub(crate) trait Tabular: Copy {
@@ -28,24 +29,31 @@ pub(crate) trait Tabular: Copy {
     fn has_figures(row: &Self::Row) -> bool;
 }
 
-/// A column of the echo experiment's tables.
+/// A column of these tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Target,
     Throughput,
+    /// The same where every message has a connection of its own.
+    Cycles,
     Ratio,
     P50,
     P90,
     P99,
     P999,
     Max,
+    ConnectP50,
+    ConnectP99,
+    FirstByteP50,
+    FirstByteP99,
+    Failed,
     ServerCpu,
     ServerMemory,
     Limit,
 }
 
 impl Column {
-    /// Every column, in the order of the report.
+    /// Every column of the echo experiment, in the order of the report.
     pub(crate) const ALL: [Self; 11] = [
         Self::Target,
         Self::Throughput,
@@ -61,6 +69,44 @@ impl Column {
     ];
 }
 
+/// The columns of the churn experiment's tables.
+pub(crate) const OF_CYCLES: [Column; 12] = {
+    use Column::{
+        ConnectP50, ConnectP99, Cycles, Failed, FirstByteP50, FirstByteP99, Limit, P50, P99, Ratio,
+        ServerCpu, Target,
+    };
+    [
+        Target,
+        Cycles,
+        Ratio,
+        P50,
+        P99,
+        ConnectP50,
+        ConnectP99,
+        FirstByteP50,
+        FirstByteP99,
+        ServerCpu,
+        Limit,
+        Failed,
+    ]
+};
+
+/// All columns of an experiment that has rows of this kind.
+pub(crate) fn all(experiment: Experiment) -> &'static [Column] {
+    match experiment {
+        Experiment::Churn => &OF_CYCLES,
+        Experiment::Echo | Experiment::Backlog | Experiment::Accept => &Column::ALL,
+    }
+}
+
+/// What the throughput of such a row counts.
+pub(crate) fn rate_unit(experiment: Experiment) -> &'static str {
+    match experiment {
+        Experiment::Churn => "cycles/s",
+        Experiment::Echo | Experiment::Backlog | Experiment::Accept => "messages/s",
+    }
+}
+
 impl Tabular for Column {
     type Row = Row;
     type Context = Compared;
@@ -69,6 +115,7 @@ impl Tabular for Column {
         match self {
             Self::Target => "target",
             Self::Throughput => "messages/s",
+            Self::Cycles => "cycles/s",
             Self::Ratio => match compared {
                 Compared::MessagesPerSecond => "vs baseline",
                 Compared::LatencyP99 => "p99 vs baseline",
@@ -78,6 +125,11 @@ impl Tabular for Column {
             Self::P99 => "p99",
             Self::P999 => "p99.9",
             Self::Max => "max",
+            Self::ConnectP50 => "connect\np50",
+            Self::ConnectP99 => "connect\np99",
+            Self::FirstByteP50 => "first byte\np50",
+            Self::FirstByteP99 => "first byte\np99",
+            Self::Failed => "failed",
             Self::ServerCpu => "server CPU\n/message",
             Self::ServerMemory => "server memory\n/connection",
             Self::Limit => "limit",
@@ -87,14 +139,19 @@ impl Tabular for Column {
     fn is_figure(self) -> bool {
         !matches!(
             self,
-            Self::Target | Self::Throughput | Self::Ratio | Self::Limit
+            Self::Target
+                | Self::Throughput
+                | Self::Cycles
+                | Self::Ratio
+                | Self::Failed
+                | Self::Limit
         )
     }
 
     fn cell(self, row: &Row, compared: Compared) -> String {
         match self {
             Self::Target => row.target.clone(),
-            Self::Throughput => throughput(row, compared),
+            Self::Throughput | Self::Cycles => throughput(row, compared),
             Self::Ratio if row.is_baseline => "baseline".to_owned(),
             Self::Ratio => row.ratio_to_baseline.as_ref().map_or_else(absent, ratio),
             Self::P50 => latency(row, |found| found.latency_ns_p50),
@@ -102,6 +159,18 @@ impl Tabular for Column {
             Self::P99 => latency(row, |found| found.latency_ns_p99),
             Self::P999 => latency(row, |found| found.latency_ns_p99_9),
             Self::Max => latency(row, |found| found.latency_ns_max),
+            Self::ConnectP50 => of_cycles(row, |one| Some(one.connect_latency?.latency_ns_p50)),
+            Self::ConnectP99 => of_cycles(row, |one| Some(one.connect_latency?.latency_ns_p99)),
+            Self::FirstByteP50 => {
+                of_cycles(row, |one| Some(one.first_byte_latency?.latency_ns_p50))
+            }
+            Self::FirstByteP99 => {
+                of_cycles(row, |one| Some(one.first_byte_latency?.latency_ns_p99))
+            }
+            Self::Failed => row
+                .cycles
+                .as_ref()
+                .map_or_else(absent, |cycles| cycles.failures.words()),
             Self::ServerCpu => row
                 .server_cpu_per_message_ns
                 .map_or_else(absent, format::time_ns),
@@ -116,7 +185,7 @@ impl Tabular for Column {
 
     /// What is wrong with a row stands with its throughput.
     fn says_why(self) -> bool {
-        self == Self::Throughput
+        matches!(self, Self::Throughput | Self::Cycles)
     }
 
     fn standing(row: &Row) -> Standing {
@@ -221,6 +290,11 @@ fn ratio(ratio: &Ratio) -> String {
     };
     let spread = format::spread(&ratio.estimate, format::ratio);
     format!("{mark}{}×{spread}", format::ratio(ratio.estimate.median))
+}
+
+fn of_cycles(row: &Row, pick: impl Fn(&Cycles) -> Option<u64>) -> String {
+    let found = row.cycles.as_ref().and_then(pick);
+    found.map_or_else(absent, |found| format::time_ns(found as f64))
 }
 
 fn latency(row: &Row, pick: impl Fn(&Latency) -> u64) -> String {

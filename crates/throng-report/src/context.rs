@@ -40,6 +40,16 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
                 format!("{}, all but one idle", told.connections()),
                 plural(plan.repeats.into(), "repeat"),
             ],
+            Experiment::Churn => vec![
+                told.cycling_clients(),
+                told.pacing(),
+                format!(
+                    "{} of {}, after {} of warm-up",
+                    plural(plan.repeats.into(), "repeat"),
+                    told.stop(),
+                    told.warmup()
+                ),
+            ],
             Experiment::Backlog => vec![
                 told.protocol(),
                 told.clients(),

@@ -7,6 +7,7 @@
 
 mod accept;
 mod backlog;
+mod churn;
 mod echo;
 
 use serde::Serialize;
@@ -58,6 +59,7 @@ pub(crate) fn render(record: &RunRecord) -> String {
         Experiment::Echo => file(record, echo::figures),
         Experiment::Accept => file(record, accept::figures),
         Experiment::Backlog => file(record, backlog::figures),
+        Experiment::Churn => file(record, churn::figures),
     }
 }
 
@@ -92,10 +94,10 @@ fn header<T: Default + Serialize>() -> String {
 /// The swept keys that have no fixed column of the same meaning.
 fn swept(record: &RunRecord) -> impl Iterator<Item = &String> {
     let keys = record.plan.swept.iter();
-    let is_backlog = record.plan.experiment == Experiment::Backlog;
+    let has_clients = record.plan.experiment != Experiment::Echo;
     keys.filter(move |key| match key.as_str() {
         "connections" => false,
-        "clients" | "requests" => !is_backlog,
+        "clients" | "requests" => !has_clients,
         _ => true,
     })
 }

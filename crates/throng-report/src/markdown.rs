@@ -3,7 +3,7 @@
 use crate::accept;
 use crate::accept::columns::{ACCEPT, DATA, has_something, shown};
 use crate::backlog::columns::parts;
-use crate::columns::{Column, Tabular, absent, short_throughput};
+use crate::columns::{self, Column, Tabular, absent, short_throughput};
 use crate::context;
 use crate::format::{self, ABSENT, exact};
 use crate::notes;
@@ -36,7 +36,11 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
         text += &multiplexers(table);
     }
     if let Some(overview) = Overview::of(summary) {
-        text += &format!("\n## Messages/s by {}\n\n", escaped(&overview.along));
+        text += &format!(
+            "\n## {} by {}\n\n",
+            capital(columns::rate_unit(summary.plan.experiment)),
+            escaped(&overview.along)
+        );
         text += &overview_table(summary, overview);
     }
     for (title, notes) in notes::sections(summary) {
@@ -47,8 +51,9 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
 
 fn group_table(summary: &Summary<'_>, group: &Group<'_>) -> String {
     let compared = summary.plan.targets.len() > 1;
-    let columns: Vec<Column> = Column::ALL
-        .into_iter()
+    let columns: Vec<Column> = columns::all(summary.plan.experiment)
+        .iter()
+        .copied()
         .filter(|column| compared || *column != Column::Ratio)
         .collect();
     columned(&columns, &group.rows, summary.compared())
@@ -136,6 +141,11 @@ fn table(header: Vec<(String, bool)>, rows: impl Iterator<Item = Vec<String>>) -
         text += &line(cells.iter().map(|cell| escaped(cell)).collect());
     }
     text
+}
+
+fn capital(text: &str) -> String {
+    let (first, rest) = text.split_at(1);
+    first.to_uppercase() + rest
 }
 
 fn bullets(notes: &[String]) -> String {

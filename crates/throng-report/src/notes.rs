@@ -37,7 +37,7 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
         (
             "How to read this",
             match summary.plan.experiment {
-                Experiment::Echo => legend(summary),
+                Experiment::Echo | Experiment::Churn => legend(summary),
                 Experiment::Backlog => backlog::notes::legend(summary),
                 Experiment::Accept => accept::notes::legend(summary),
             },
@@ -103,7 +103,7 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
                     exact(partial.into()),
                     match summary.plan.experiment {
                         Experiment::Accept => "fewer connections were accepted than asked for",
-                        Experiment::Echo | Experiment::Backlog =>
+                        Experiment::Echo | Experiment::Backlog | Experiment::Churn =>
                             "the server serves fewer connections at once",
                     }
                 ),
@@ -161,9 +161,14 @@ fn legend(summary: &Summary<'_>) -> Vec<String> {
     }
     if summary.rows().any(|row| row.latency.is_some()) {
         lines.push(match summary.compared() {
+            Compared::LatencyP99 if summary.rows().any(|row| row.cycles.is_some()) => "p50, p99: of whole cycles, from the moment each was due to the last byte of its reply.",
             Compared::LatencyP99 => "p50 … max: latency of all messages, from the moment each was due to the last byte of its reply.",
+            Compared::MessagesPerSecond if summary.rows().any(|row| row.cycles.is_some()) => "p50, p99: of whole cycles, from the connect call to the last byte of the reply.",
             Compared::MessagesPerSecond => "p50 … max: latency of all messages, from the send to the last byte of the reply.",
         }.to_owned());
+    }
+    if summary.rows().any(|row| row.cycles.is_some()) {
+        lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. failed: cycles of all repeats together, by kind.".to_owned());
     }
     lines.extend(marks(summary));
     lines.extend(partial(summary));

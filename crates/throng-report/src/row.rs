@@ -2,10 +2,11 @@
 
 use throng_record::{ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, Trial};
 
+use crate::backlog::cell::failures;
 use crate::median;
 use crate::merge::{Live, merged};
 use crate::ratio::{self, Bound, Compared, Ratio};
-use crate::summary::{Latency, Row, Standing, target_name};
+use crate::summary::{Cycles, Latency, Row, Standing, target_name};
 use crate::worth::{Sorted, Worth};
 
 /// The rows of every target at this setting, in the plan's order and not yet ranked.
@@ -52,6 +53,18 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
     let scheduling = merge(&completed, "scheduling error", |trial| {
         trial.exchange.as_ref()?.scheduling_error.as_ref()
     });
+    let of_connect = merge(basis, "connect latency", |trial| {
+        Some(&trial.connections.as_ref()?.connect_latency)
+    });
+    let of_first_byte = merge(basis, "first byte latency", |trial| {
+        Some(&trial.connections.as_ref()?.first_byte_latency)
+    });
+    let has_cycles = trials.all.iter().any(|trial| trial.connections.is_some());
+    let cycles = has_cycles.then(|| Cycles {
+        connect_latency: of_connect.as_ref().map(latency_summary),
+        first_byte_latency: of_first_byte.as_ref().map(latency_summary),
+        failures: failures(if basis.is_empty() { &trials.all } else { basis }),
+    });
     Row {
         target: target.to_owned(),
         is_baseline: false,
@@ -76,6 +89,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         connect_latency_ns_p99: connect.map(|live| live.value_at_quantile(0.99)),
         scheduling_error_ns_p99: scheduling.map(|live| live.value_at_quantile(0.99)),
         waited_for_connection_share: waited_share(basis),
+        cycles,
         unreadable,
     }
 }

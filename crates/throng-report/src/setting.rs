@@ -1,12 +1,12 @@
 //! Settings in words: what tells one from the others of its plan.
 
-use throng_record::{Plan, Setting, SweptValue};
+use throng_record::{ConnectionUse, Plan, Setting, SweptValue};
 
 use crate::backlog;
 use crate::format::{exact, plural};
 
-/// The key that has words of its own.
-const CONNECTIONS: &str = "connections";
+/// The keys that have words of their own.
+const CONNECTIONS: [&str; 2] = ["connections", "clients"];
 
 /// What a table of this setting is called: `100 connections`, `100 connections · size 1024 · outstanding 8`. Connections come
 /// first; where nothing is swept they are all there is to say. Where each request has a connection of its own, clients and requests stand
@@ -21,15 +21,22 @@ pub fn heading(setting: &Setting) -> String {
             .collect::<Vec<_>>()
             .join(" · ");
     }
-    let connections = || plural(setting.connections.into(), "connection");
+    let noun = match setting.connection {
+        ConnectionUse::Kept => "connection",
+        ConnectionUse::PerMessage { .. } => "client",
+    };
+    let connections = || plural(setting.connections.into(), noun);
     if setting.swept.is_empty() {
         return connections();
     }
-    let are_swept = setting.swept.iter().any(|swept| swept.key == CONNECTIONS);
+    let are_swept = setting
+        .swept
+        .iter()
+        .any(|swept| CONNECTIONS.contains(&swept.key.as_str()));
     let others = setting
         .swept
         .iter()
-        .filter(|swept| swept.key != CONNECTIONS);
+        .filter(|swept| !CONNECTIONS.contains(&swept.key.as_str()));
     are_swept
         .then(connections)
         .into_iter()
@@ -64,7 +71,7 @@ fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
 /// A value as tables show it: connections with their thousands set apart.
 pub(crate) fn shown(swept: &SweptValue) -> String {
     match swept.value.parse() {
-        Ok(number) if swept.key == CONNECTIONS => exact(number),
+        Ok(number) if CONNECTIONS.contains(&swept.key.as_str()) => exact(number),
         _ => swept.value.clone(),
     }
 }
@@ -72,7 +79,7 @@ pub(crate) fn shown(swept: &SweptValue) -> String {
 /// What is swept by that key, in words.
 pub(crate) fn noun(key: &str) -> String {
     match key {
-        CONNECTIONS => "number of connections".to_owned(),
+        _ if CONNECTIONS.contains(&key) => format!("number of {key}"),
         other => other.to_owned(),
     }
 }

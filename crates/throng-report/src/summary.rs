@@ -19,7 +19,7 @@ use throng_record::{
 };
 
 use crate::accept;
-use crate::backlog::{self, Table};
+use crate::backlog::{self, Failures, Table};
 use crate::checks::{self, Remark};
 use crate::findings::{self, Found};
 use crate::median::Estimate;
@@ -44,7 +44,7 @@ pub struct Summary<'a> {
     pub interrupted: bool,
     /// Name of the target that the others are compared with.
     pub baseline: &'a str,
-    /// The echo experiment's rows, by setting, in the plan's order.
+    /// The echo or the churn experiment's rows, by setting, in the plan's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group<'a>>,
     /// The backlog experiment's rows, by target and backlog.
@@ -195,9 +195,23 @@ pub struct Row {
     pub scheduling_error_ns_p99: Option<u64>,
     /// Open loop: share of the messages that were due while every connection was busy, 0 to 1.
     pub waited_for_connection_share: Option<f64>,
+    /// Where every message has a connection of its own: those connections.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<Cycles>,
     /// Histograms of the record that could not be read back, and are therefore missing from the figures above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
+}
+
+/// The connections of a row's cycles, all its trials together, without the warm-up's but for failures.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cycles {
+    /// From the `connect` call to the established connection.
+    pub connect_latency: Option<Latency>,
+    /// From there to the first byte of the reply.
+    pub first_byte_latency: Option<Latency>,
+    /// Those that failed, by kind; of a row without figures those of all its trials.
+    pub failures: Failures,
 }
 
 impl<'a> Summary<'a> {
@@ -303,7 +317,7 @@ impl TrialCounts {
 /// A row for each target at each setting; none of an experiment that has rows of its own.
 fn groups(record: &RunRecord) -> Vec<Group<'_>> {
     let plan = &record.plan;
-    if plan.experiment != Experiment::Echo {
+    if !matches!(plan.experiment, Experiment::Echo | Experiment::Churn) {
         return Vec::new();
     }
     let compared = compared(plan);

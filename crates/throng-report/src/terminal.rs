@@ -7,10 +7,11 @@ mod sheet;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, Table};
+use throng_record::plan::Experiment;
 
 use crate::Options;
 use crate::backlog::{self, columns as backlog_columns};
-use crate::columns::{Column, short_throughput};
+use crate::columns::{Column, OF_CYCLES, rate_unit, short_throughput};
 use crate::context;
 use crate::format::ABSENT;
 use crate::notes;
@@ -34,6 +35,36 @@ const LAYOUTS: [&[&[Column]]; 3] = {
             &[Target, Throughput, Ratio],
             &[Target, P50, P90, P99, P999, Max],
             &[Target, ServerCpu, ServerMemory, Limit],
+        ],
+    ]
+};
+
+/// The same of the churn experiment.
+const CHURN_LAYOUTS: [&[&[Column]]; 3] = {
+    use Column::{
+        ConnectP50, ConnectP99, Cycles, Failed, FirstByteP50, FirstByteP99, Limit, P50, P99, Ratio,
+        ServerCpu, Target,
+    };
+    [
+        &[&OF_CYCLES],
+        &[
+            &[Target, Cycles, Ratio, Limit, Failed],
+            &[
+                Target,
+                P50,
+                P99,
+                ConnectP50,
+                ConnectP99,
+                FirstByteP50,
+                FirstByteP99,
+                ServerCpu,
+            ],
+        ],
+        &[
+            &[Target, Cycles, Ratio],
+            &[Target, P50, P99, ConnectP50, ConnectP99],
+            &[Target, FirstByteP50, FirstByteP99, ServerCpu],
+            &[Target, Limit, Failed],
         ],
     ]
 };
@@ -128,10 +159,14 @@ impl Page<'_> {
         text
     }
 
-    /// The echo experiment's tables.
+    /// The echo or the churn experiment's tables.
     fn groups(&self) -> Vec<String> {
         let summary = self.summary;
-        let layouts = LAYOUTS.iter().map(|layout| self.without_ratio(layout));
+        let layouts = match summary.plan.experiment {
+            Experiment::Churn => CHURN_LAYOUTS,
+            Experiment::Echo | Experiment::Backlog | Experiment::Accept => LAYOUTS,
+        };
+        let layouts = layouts.iter().map(|layout| self.without_ratio(layout));
         let sheet = Sheet::new(
             self.options,
             summary.compared(),
@@ -196,7 +231,11 @@ impl Page<'_> {
             })));
         }
         let widths = table.column_max_content_widths();
-        let title = format!("messages/s by {}", overview.along);
+        let title = format!(
+            "{} by {}",
+            rate_unit(self.summary.plan.experiment),
+            overview.along
+        );
         format!(
             "{}{}",
             self.heading(&title),

@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept, backlog, completions, doctor, echo, generate, load, man, namespace, report, run, serve,
-    servers,
+    accept, backlog, churn, completions, doctor, echo, generate, load, man, namespace, report, run,
+    serve, servers,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,6 +17,7 @@ Examples:
   throng echo --command './mine --port {port}' poll
   throng backlog iterative --backlog 5,256     what a short accept queue does to 32 clients
   throng accept poll epoll-edge                what waiting costs while 10,000 connections idle
+  throng churn epoll-edge poll --closing fin,reset      a connection for every request
   throng servers                               the built-in models, and how each works
   throng doctor                                what this machine allows
   throng report latest --format markdown       the last run once more
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Echo(echo::Arguments),
     Backlog(backlog::Arguments),
     Accept(accept::Arguments),
+    Churn(churn::Arguments),
     Serve(serve::Arguments),
     Servers(servers::Arguments),
     Doctor(doctor::Arguments),
@@ -72,6 +74,7 @@ impl Command {
             Self::Echo(arguments) => echo::run(arguments),
             Self::Backlog(arguments) => backlog::run(arguments),
             Self::Accept(arguments) => accept::run(arguments),
+            Self::Churn(arguments) => churn::run(arguments),
             Self::Serve(arguments) => serve::run(arguments),
             Self::Servers(arguments) => servers::run(arguments),
             Self::Doctor(arguments) => doctor::run(arguments),

@@ -2,6 +2,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod backlog;
+pub(crate) mod churn;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod echo;

@@ -5,10 +5,14 @@
 
 mod accept;
 mod backlog;
+mod churn;
+mod clients;
 mod common;
 mod echo;
+mod length;
 mod published;
 mod repeats;
+mod schedule;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -17,10 +21,14 @@ use throng_record::plan::Experiment;
 
 pub(crate) use accept::AcceptFlags;
 pub(crate) use backlog::BacklogFlags;
+pub(crate) use churn::ChurnFlags;
+pub(crate) use clients::ClientFlags;
 pub(crate) use common::CommonFlags;
 pub(crate) use echo::{EchoFlags, LifetimeFlag};
+pub(crate) use length::LengthFlags;
 pub(crate) use published::PublishedFlag;
 pub(crate) use repeats::RepeatFlags;
+pub(crate) use schedule::ScheduleFlags;
 
 /// A closed vocabulary, read as a plan file reads it; listed here so that help and completions know it.
 fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
@@ -35,12 +43,13 @@ fn list<T: PartialEq>(values: Option<Vec<T>>) -> Option<Sweep<T>> {
     values.and_then(Sweep::of)
 }
 
-/// Where a command was refused for a flag that only another experiment has: what to write instead.
+/// Where a command was refused for a flag that only other experiments have: what to write instead.
 pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) -> Option<PlanError> {
     let experiment = match command? {
         "echo" => Experiment::Echo,
         "backlog" => Experiment::Backlog,
         "accept" => Experiment::Accept,
+        "churn" => Experiment::Churn,
         _ => return None,
     };
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else {
@@ -61,7 +70,7 @@ mod tests {
     use throng_lab::plan::PlanDraft;
     use throng_lab::plan::value::{Addresses, BackendChoice, Workload};
     use throng_record::plan::{ListenFamily, ServerLifetime};
-    use throng_record::{Arrivals, Network};
+    use throng_record::{Arrivals, Closing, Network};
 
     use super::*;
 
@@ -72,6 +81,9 @@ mod tests {
         }
         for word in ["constant", "exponential"] {
             assert!(value::word::<Arrivals>(word).is_ok(), "{word}");
+        }
+        for word in ["fin", "reset"] {
+            assert!(value::word::<Closing>(word).is_ok(), "{word}");
         }
         for word in ["oneshot", "http", "echo"] {
             assert!(value::word::<Workload>(word).is_ok(), "{word}");
@@ -96,6 +108,7 @@ mod tests {
             EchoFlags::default().draft(),
             LifetimeFlag::default().draft(),
             BacklogFlags::default().draft(),
+            ChurnFlags::default().draft(),
             CommonFlags::default().draft(),
             AcceptFlags::default().draft(),
         ];

@@ -28,6 +28,7 @@ fn the_help_of_every_command() {
         "echo",
         "backlog",
         "accept",
+        "churn",
         "serve",
         "servers",
         "doctor",

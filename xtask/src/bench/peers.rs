@@ -115,6 +115,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             cpus: vec![GENERATOR_CPU],
             nodelay: true,
             connect_concurrency: 64,
+            closing: throng_record::Closing::Fin,
             connect_timeout_ns: 10_000_000_000,
             reply_timeout_ns: 10_000_000_000,
         },

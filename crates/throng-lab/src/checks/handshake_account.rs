@@ -35,6 +35,12 @@ pub(super) fn check(
             ),
         );
     }
+    if connections.warmup_connected > 0 {
+        return not_applicable(
+            kind,
+            "the handshakes of the warm-up are in the counters too",
+        );
+    }
     if connections.without_tcp_info > 0 {
         return not_applicable(
             kind,

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use throng_record::plan::{Experiment, ListenFamily, ServerLifetime};
-use throng_record::{Amount, Arrivals, Network, SweptValue};
+use throng_record::{Amount, Arrivals, Closing, Network, SweptValue};
 
 use super::KernelDraft;
 use super::kernel::KernelSweep;
@@ -156,6 +156,8 @@ keys! {
         nodelay: bool,
         /// Whether the accept queue and the handshakes are observed.
         observe: bool,
+        /// How the generator ends a connection.
+        closing: Closing,
         /// How long one connect may take.
         connect_timeout: Duration,
         /// How long one reply may take.

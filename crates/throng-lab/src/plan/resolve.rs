@@ -6,6 +6,7 @@
 
 mod accept;
 mod backlog;
+mod churn;
 mod exchange;
 mod experiment;
 mod fleet;
@@ -60,7 +61,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     backlog::check_total(&draft)?;
     let mut notes = Vec::new();
     let targets = targets::resolve(&draft, experiment, environment, &mut notes)?;
-    if experiment == Experiment::Backlog {
+    if experiment != Experiment::Echo {
         backlog::check_asked(&draft, &targets)?;
     }
     let net = network::network(&draft, &targets)?;

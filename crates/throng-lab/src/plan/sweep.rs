@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 use throng_record::plan::ListenFamily;
-use throng_record::{Amount, Arrivals};
+use throng_record::{Amount, Arrivals, Closing};
 
 use super::value::{self, Addresses, BackendChoice, CpuChoice, Workload};
 
@@ -106,7 +106,7 @@ macro_rules! swept_words {
         }
     )* };
 }
-swept_words!(Addresses Arrivals BackendChoice ListenFamily Workload);
+swept_words!(Addresses Arrivals BackendChoice Closing ListenFamily Workload);
 
 /// A word of a closed vocabulary, as it is read.
 fn word_of(word: &impl Serialize) -> String {

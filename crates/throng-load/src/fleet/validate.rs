@@ -101,21 +101,25 @@ fn per_message(exchange: &ExchangeSpec, address: &Address) -> Checked {
         _ if matches!(address, Address::Unix(_)) => refuse(
             "a connection for each message needs TCP: a Unix socket has neither handshake nor TCP_INFO, from which such a run is explained",
         ),
-        (Pacing::Closed { outstanding: 1 }, _) if !is_nothing(exchange.warmup) => refuse(
-            "messages with connections of their own have no warm-up; ask for one of 0 messages",
+        (Pacing::Lockstep { .. }, _) => refuse(
+            "messages with connections of their own are sent in a closed or an open loop, not in lockstep",
         ),
-        (Pacing::Closed { outstanding: 1 }, Stop::Confidence { .. }) => refuse(
+        (pacing, _) if pacing.outstanding() != 1 => refuse(
+            "messages with connections of their own have one outstanding each; ask for more connections instead",
+        ),
+        (_, Stop::Confidence { .. }) => refuse(
             "messages with connections of their own stop after a number of messages or a time, not by confidence",
         ),
-        (Pacing::Closed { outstanding: 1 }, Stop::MessagesEach(each))
-            if each > u64::from(u32::MAX) =>
-        {
+        (Pacing::Open { .. }, Stop::MessagesEach(_)) => refuse(
+            "in an open loop the schedule decides which client sends; ask for a number of messages in all, or for a time",
+        ),
+        (_, Stop::MessagesEach(_)) if !is_nothing(exchange.warmup) => refuse(
+            "a number of messages for each client leaves none for a warm-up; ask for one of 0 messages, or for a number in all",
+        ),
+        (_, Stop::MessagesEach(each)) if each > u64::from(u32::MAX) => {
             refuse("a client sends 4,294,967,295 messages at most; ask for fewer, or for a time")
         }
-        (Pacing::Closed { outstanding: 1 }, _) => Ok(()),
-        _ => refuse(
-            "messages with connections of their own are sent in a closed loop with one outstanding; ask for more connections instead",
-        ),
+        _ => Ok(()),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Messages that each have a connection of their own: the loop of a shard's clients, each of which connects, sends its request
 //! at once, receives until the reply is complete, closes, and goes on with its next.
 //!
-//! A turn: look at the clock, let the clients begin that may, wait, and for each event take its client further. Whatever fails
-//! ends that request only. Left out for now: warm-up, and arrivals that do not wait for replies, which would put clients into
-//! `ready` by the clock instead of by the end of their last request.
+//! A turn: look at the clock, let the clients begin that the pacing has chosen, wait, and for each event take its client further.
+//! Whatever fails ends that request only. To the pacing a client is what a kept connection is: free when its request has ended.
 
+mod beginning;
 mod client;
 mod ending;
 mod kept;
@@ -15,17 +15,16 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 
-use throng_record::{ErrorKind, ExchangeSpec, Stop};
+use throng_record::{Amount, ErrorKind, ExchangeSpec, Stop};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
-use throng_sys::socket;
 
 use super::exchange::{ShardExchange, Window};
 use super::stage::Stages;
 use super::{Answer, Shard, errors};
-use crate::backend::{Backend, Began, Event, What};
+use crate::backend::{Backend, Event, What};
 use crate::control::{ProgressReading, ShardStage};
 use crate::error::LoadError;
-use crate::pacing::Backlog;
+use crate::pacing::{Backlog, Pacing, Send};
 use crate::protocol::{Reply, Verdict};
 use crate::recorder::Recorder;
 use client::{Client, State};
@@ -38,17 +37,18 @@ pub(crate) use request::Request;
 const LOOK_NS: u64 = 20 * MILLISECOND_NS;
 /// How often clients are looked over for connects and replies that take too long.
 const OVERDUE_LOOK_NS: u64 = 50 * MILLISECOND_NS;
-/// Clients that begin before the next look at what has come: beginning takes system calls, and events have times.
-const BEGIN_AT_ONCE: usize = 32;
 const EXCESS: &str = "more bytes came than the reply has";
 /// Where only the clock ends the requests, a client whose connect failed at once waits so long: else it would do nothing but fail.
 const FAILED_PAUSE_NS: u64 = MILLISECOND_NS;
 
-struct Requests<'a, B> {
+struct Requests<'a, B, P> {
     shard: &'a mut Shard<B>,
     clients: Vec<Client>,
-    /// Clients that may begin their next request.
-    ready: VecDeque<u32>,
+    pacing: P,
+    /// What the pacing has just chosen.
+    sends: Vec<Send>,
+    /// Requests that are to begin.
+    ready: VecDeque<Send>,
     /// Clients that pause, and until when, the next first: all pause for the same time.
     paused: VecDeque<(u64, u32)>,
     under_way: u32,
@@ -59,53 +59,77 @@ struct Requests<'a, B> {
     announced: ShardStage,
     recorder: Recorder,
     record: ShardConnections,
+    /// What counts as sent here is a request that has begun.
     progress: ProgressReading,
+    sent_bytes: u64,
+    measured_sent: u64,
     received_bytes: u64,
     last_reply_at_ns: u64,
     window: Window,
+    /// Open loop: what its schedule still owed when the last request began.
+    backlog: Option<Backlog>,
+    paced_by_clock: bool,
     /// The end of the last wait, where the events of a wait have one time.
     woken_at_ns: u64,
     next_overdue_look_ns: u64,
 }
 
-pub(super) fn run<B: Backend>(
+pub(super) fn run<B: Backend, P: Pacing>(
     shard: &mut Shard<B>,
     spec: &ExchangeSpec,
-    slow_first_byte_ns: u64,
+    kept: Kept,
+    pacing: P,
 ) -> Result<ShardRequests, LoadError> {
-    let mut requests = Requests::new(shard, spec, slow_first_byte_ns);
-    let started_at_ns = requests.stages.measuring_since_ns;
+    let started_at_ns = monotonic_ns();
+    let mut requests = Requests::new(shard, spec, kept, pacing, started_at_ns);
     requests.run_to_end()?;
     requests.abandon()?;
     Ok(requests.finish(started_at_ns))
 }
 
-impl<'a, B: Backend> Requests<'a, B> {
-    fn new(shard: &'a mut Shard<B>, spec: &ExchangeSpec, slow_first_byte_ns: u64) -> Self {
+impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
+    fn new(
+        shard: &'a mut Shard<B>,
+        spec: &ExchangeSpec,
+        kept: Kept,
+        mut pacing: P,
+        now_ns: u64,
+    ) -> Self {
         let assignment = &shard.assignment;
-        let now_ns = monotonic_ns();
         let reply = Reply::of(&spec.protocol, &assignment.messages, spec.verify);
         let of_shards = (assignment.shard, assignment.spec.shards);
         let clients = assignment.connections;
+        let slots: Vec<u32> = (0..clients).collect();
+        let mut sends = Vec::with_capacity(slots.len());
+        pacing.begin(&slots, now_ns, &mut sends);
+        let paced_by_clock = matches!(spec.pacing, throng_record::Pacing::Open { .. });
+        let until_a_time = matches!(spec.stop, Stop::DurationNs(_))
+            || matches!(spec.warmup, Amount::DurationNs(1..));
         Self {
             clients: vec![Client::new(reply); clients as usize],
-            ready: (0..clients).collect(),
+            pacing,
+            sends,
+            ready: VecDeque::with_capacity(slots.len()),
             paused: VecDeque::new(),
             under_way: 0,
             each: match spec.stop {
                 Stop::MessagesEach(each) => each,
                 _ => u64::MAX,
             },
-            pauses_after_failure: matches!(spec.stop, Stop::DurationNs(_)),
+            pauses_after_failure: until_a_time && !paced_by_clock,
             stages: Stages::new(spec.warmup, spec.stop, of_shards, clients, now_ns),
             announced: ShardStage::Warmup,
             shard,
             recorder: Recorder::new(),
-            record: ShardConnections::new(Kept::new(kept::ROOM, slow_first_byte_ns)),
+            record: ShardConnections::new(kept),
             progress: ProgressReading::default(),
+            sent_bytes: 0,
+            measured_sent: 0,
             received_bytes: 0,
             last_reply_at_ns: now_ns,
             window: Window::default(),
+            backlog: None,
+            paced_by_clock,
             woken_at_ns: 0,
             next_overdue_look_ns: now_ns + OVERDUE_LOOK_NS,
         }
@@ -115,7 +139,7 @@ impl<'a, B: Backend> Requests<'a, B> {
         loop {
             let now_ns = monotonic_ns();
             self.stages.advance(now_ns, true);
-            self.announce_measuring();
+            self.note_stage();
             self.resume_paused(now_ns);
             self.begin_ready();
             if now_ns >= self.next_overdue_look_ns {
@@ -136,60 +160,19 @@ impl<'a, B: Backend> Requests<'a, B> {
 
     /// Nobody will begin any more, and nothing is under way that is waited for.
     fn is_over(&self) -> bool {
-        let nobody_begins = self.stages.now() == ShardStage::Draining
-            || self.ready.is_empty() && self.paused.is_empty();
+        let nobody_begins = self.stages.now() == ShardStage::Draining;
         self.shard.assignment.interrupt.is_raised() || self.under_way == 0 && nobody_begins
     }
 
     /// That of the end is told by the answer: requests are measured to the last one's end.
-    fn announce_measuring(&mut self) {
-        if self.announced == ShardStage::Warmup {
+    fn note_stage(&mut self) {
+        let stage = self.stages.now();
+        if stage == ShardStage::Draining && self.backlog.is_none() {
+            self.note_backlog();
+        }
+        if stage != ShardStage::Warmup && self.announced == ShardStage::Warmup {
             self.announced = ShardStage::Measuring;
             self.shard.answer(Answer::Reached(ShardStage::Measuring));
-        }
-    }
-
-    fn resume_paused(&mut self, now_ns: u64) {
-        while let Some(&(until_ns, slot)) = self.paused.front()
-            && until_ns <= now_ns
-        {
-            self.paused.pop_front();
-            self.ready.push_back(slot);
-        }
-    }
-
-    /// Those that become ready meanwhile are left for the next time: where every connect is refused that never ends.
-    fn begin_ready(&mut self) {
-        for _ in 0..self.ready.len().min(BEGIN_AT_ONCE) {
-            if let Some(slot) = self.ready.pop_front() {
-                self.begin(slot);
-            }
-        }
-    }
-
-    fn begin(&mut self, slot: u32) {
-        let now_ns = monotonic_ns();
-        let client = &mut self.clients[slot as usize];
-        if u64::from(client.begun) >= self.each || self.stages.take(now_ns).is_none() {
-            return;
-        }
-        client.begin(now_ns);
-        self.record.began(now_ns);
-        self.under_way += 1;
-        let assignment = &self.shard.assignment;
-        let source = assignment.sources.of_connection(assignment.first + slot);
-        let began =
-            self.shard
-                .backend
-                .connect(slot, &assignment.address, source, assignment.spec.nodelay);
-        let now_ns = monotonic_ns();
-        let socket = self.shard.backend.socket(slot);
-        self.clients[slot as usize].local = socket.and_then(|own| socket::local_address(own).ok());
-        match began {
-            Ok(Began::Connected) => self.connected(slot, now_ns),
-            Ok(Began::UnderWay) => {}
-            Ok(Began::QueueFull) => self.fail_connect(slot, &io::ErrorKind::WouldBlock.into()),
-            Err(error) => self.fail_connect(slot, &error),
         }
     }
 
@@ -201,6 +184,11 @@ impl<'a, B: Backend> Requests<'a, B> {
         }
         if let Some(&(resume_ns, _)) = self.paused.front() {
             until_ns = until_ns.min(resume_ns);
+        }
+        if self.stages.now() != ShardStage::Draining
+            && let Some(sleep_until_ns) = self.pacing.sleep_until_ns(now_ns)
+        {
+            until_ns = until_ns.min(sleep_until_ns);
         }
         if !self.ready.is_empty() {
             until_ns = now_ns;
@@ -240,10 +228,15 @@ impl<'a, B: Backend> Requests<'a, B> {
         let client = &mut self.clients[slot as usize];
         let connect_ns = client.connected(now_ns, info.as_ref());
         let n = client.number();
-        self.record.connect_latency.saturating_record(connect_ns);
-        self.record.connected += 1;
-        self.progress.sent += 1;
+        if client.is_warmup {
+            self.record.warmup_connected += 1;
+        } else {
+            self.record.connect_latency.saturating_record(connect_ns);
+            self.record.connected += 1;
+            self.measured_sent += 1;
+        }
         let assignment = &self.shard.assignment;
+        self.sent_bytes += assignment.messages.size() as u64;
         let message = assignment.messages.range(assignment.first + slot, n);
         if let Err(error) = self.shard.backend.send(slot, message) {
             self.fail_open(slot, &error);
@@ -254,7 +247,9 @@ impl<'a, B: Backend> Requests<'a, B> {
         let index = self.shard.index(slot);
         let client = &mut self.clients[slot as usize];
         self.received_bytes += length as u64;
-        if let Some(first_byte_ns) = client.received(length, now_ns) {
+        if let Some(first_byte_ns) = client.received(length, now_ns)
+            && !client.is_warmup
+        {
             let latency = &mut self.record.first_byte_latency;
             latency.saturating_record(first_byte_ns);
         }
@@ -325,28 +320,25 @@ impl<'a, B: Backend> Requests<'a, B> {
         let now_ns = monotonic_ns();
         let mut stages = self.stages;
         stages.drain(now_ns);
-        let size = self.shard.assignment.messages.size() as u64;
         let served = self.clients.iter().filter(|client| client.is_served);
-        let mut record = self.record;
-        record.request_latency = self.recorder.latency.clone();
         ShardRequests {
             exchange: ShardExchange {
-                sent: self.progress.sent,
+                sent: self.measured_sent,
                 replies: self.window.replies,
-                warmup_replies: 0,
-                sent_bytes: self.progress.sent * size,
+                warmup_replies: self.progress.replies - self.window.replies,
+                sent_bytes: self.sent_bytes,
                 received_bytes: self.received_bytes,
                 connections_served: served.count() as u32,
                 started_at_ns,
-                measuring_since_ns: started_at_ns,
+                measuring_since_ns: stages.measuring_since_ns,
                 draining_since_ns: stages.draining_since_ns,
                 last_reply_at_ns: self.last_reply_at_ns,
                 latency_sum_ns: self.window.latency_sum_ns,
                 window: self.window,
-                backlog: Backlog::default(),
+                backlog: self.backlog.unwrap_or_default(),
                 recorder: self.recorder,
             },
-            connections: record,
+            connections: self.record,
         }
     }
 }

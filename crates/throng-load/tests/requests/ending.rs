@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use throng_load::{Interrupt, run_job};
 use throng_record::{Amount, ConnectionUse, Expect, LoadJob, Pacing, Stop};
 
+use super::pacing::open;
 use super::support::{BACKENDS, job, serve};
 use super::{REPLY, expect, own, request};
 
@@ -50,13 +51,16 @@ fn what_cannot_be_done_is_refused_in_words() {
             .to_string()
     };
     assert!(with(|job| job.fleet.address = "unix:/tmp/x".into()).contains("needs TCP"));
-    assert!(with(|job| job.exchange.warmup = Amount::Messages(1)).contains("no warm-up"));
+    assert!(with(|job| job.exchange.warmup = Amount::Messages(1)).contains("for a warm-up"));
     assert!(
-        with(|job| job.exchange.pacing = Pacing::Closed { outstanding: 2 }).contains("closed loop")
+        with(|job| job.exchange.pacing = Pacing::Closed { outstanding: 2 })
+            .contains("one outstanding")
     );
     assert!(
-        with(|job| job.exchange.pacing = Pacing::Lockstep { group: 2 }).contains("closed loop")
+        with(|job| job.exchange.pacing = Pacing::Lockstep { group: 2 }).contains("not in lockstep")
     );
+    let scheduled = |job: &mut LoadJob| job.exchange.pacing = open(500.0);
+    assert!(with(scheduled).contains("the schedule decides"));
     let by_confidence = |job: &mut LoadJob| {
         job.exchange.stop = Stop::Confidence {
             relative_half_width: 0.01,

@@ -4,6 +4,7 @@ mod counts;
 mod ending;
 mod faults;
 mod http;
+mod pacing;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -24,6 +25,7 @@ fn own(address: &str, backend: Backend) -> LoadJob {
     job.fleet.connections = 7;
     job.exchange.connection = ConnectionUse::PerMessage {
         slow_first_byte_ns: 1_000_000_000,
+        tells_every_request: true,
     };
     job.exchange.stop = Stop::MessagesEach(13);
     expect(&mut job, Expect::Text(REPLY.to_vec()));

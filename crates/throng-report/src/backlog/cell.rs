@@ -93,7 +93,8 @@ pub(crate) fn amplification(duration_ns: Option<f64>, least_ns: Option<u64>) -> 
     Some(duration_ns? / least_ns as f64).filter(|&times| times >= 1.0)
 }
 
-fn failures(trials: &[&Trial]) -> Failures {
+/// Failures of all these trials, by kind.
+pub(crate) fn failures(trials: &[&Trial]) -> Failures {
     let mut all = ErrorCounts::default();
     for trial in trials {
         all.merge(&errors(trial));

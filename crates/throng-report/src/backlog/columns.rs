@@ -176,8 +176,8 @@ impl Tabular for Column {
                 .published
                 .as_ref()
                 .map_or_else(absent, published_amplification),
-            Self::Failed if row.failures.total() > 0 => failed(row),
-            Self::Failed => figure(row, failed(row)),
+            Self::Failed if row.failures.total() > 0 => row.failures.words(),
+            Self::Failed => figure(row, row.failures.words()),
             Self::ConnectP50 => latency(row.connect_latency, |found| found.latency_ns_p50),
             Self::ConnectMax => latency(row.connect_latency, |found| found.latency_ns_max),
             Self::FirstByteP50 => latency(row.first_byte_latency, |found| found.latency_ns_p50),
@@ -245,20 +245,6 @@ fn total(row: &Cell) -> String {
         format!("{}{}{spread}", bound(row), format::time_ns(found.median))
     });
     figure_or_reason(time, row.standing, &row.failed_checks, row.serves_of)
-}
-
-/// `8 closed, 2 refused`; 0 where none did.
-fn failed(row: &Cell) -> String {
-    let kinds = row.failures.named().into_iter();
-    let some: Vec<String> = kinds
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{} {word}", exact(number)))
-        .collect();
-    if some.is_empty() {
-        "0".to_owned()
-    } else {
-        some.join(", ")
-    }
 }
 
 /// A median of counts: whole but where it lies between two.

@@ -98,6 +98,14 @@ impl Told<'_> {
         format!("{clients} clients, {requests}, each on a connection of its own")
     }
 
+    /// Of the churn experiment: who asks, and how a connection ends.
+    pub(super) fn cycling_clients(&self) -> String {
+        let number = exact(self.setting.connections.into());
+        let clients = self.or_swept("clients", || number);
+        let closing = self.or_swept("closing", || self.setting.closing.name().to_owned());
+        format!("{clients} clients, each request on a connection of its own, closing by {closing}")
+    }
+
     /// How long a request is to take, or is said to take.
     pub(super) fn service_time(&self) -> String {
         let shared = || self.setting.service_time_ns.map(setting_ns);

@@ -134,7 +134,8 @@ fn fill_phase(figures: &mut Figures, phase: &ConnectionsPhase) {
     figures.not_explained = Some(slow.not_explained);
 }
 
-fn quantiles(latency: &Histogram) -> [Option<u64>; 3] {
+/// Median, 99th percentile and greatest.
+pub(super) fn quantiles(latency: &Histogram) -> [Option<u64>; 3] {
     let some = |value| (latency.count > 0).then_some(value);
     [
         some(latency.p50_ns),

@@ -9,7 +9,7 @@ use throng_lab::plans::{self, BuiltInPlan};
 use crate::exit::Exit;
 use crate::experiment::{self, CaptureFlag, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{BacklogFlags, CommonFlags, EchoFlags, LifetimeFlag, PublishedFlag};
+use crate::flags::{BacklogFlags, ChurnFlags, CommonFlags, EchoFlags, LifetimeFlag, PublishedFlag};
 use crate::output;
 use throng_lab::suggest::nearest;
 
@@ -41,6 +41,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     backlog: BacklogFlags,
     #[command(flatten)]
+    churn: ChurnFlags,
+    #[command(flatten)]
     published: PublishedFlag,
     #[command(flatten)]
     common: CommonFlags,
@@ -63,6 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .overlay(arguments.echo.draft())
         .overlay(arguments.lifetime.draft())
         .overlay(arguments.backlog.draft())
+        .overlay(arguments.churn.draft())
         .overlay(arguments.published.draft());
     let capture = arguments.capture.file();
     experiment::carry_out(draft, flags, &arguments.run, capture)

@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use clap::Args;
-use throng_lab::plan::value::{self, Workload};
+use throng_lab::plan::value;
 use throng_lab::plan::{PlanDraft, Sweep};
 
-use super::{list, words};
+use super::{ClientFlags, list};
 
 /// The load of clients that connect for each request.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct BacklogFlags {
-    /// Clients, each with one connection at a time [default: 32]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Load")]
-    clients: Option<Vec<u32>>,
+    #[command(flatten)]
+    clients: ClientFlags,
     /// Requests that each client makes, one after the other, each on a new connection [default: 5]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u64>, help_heading = "Load")]
     requests: Option<Vec<u64>>,
@@ -23,9 +22,6 @@ pub(crate) struct BacklogFlags {
     /// How long built-in servers are to take for a request, and others are said to take [default: 40ms]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = value::duration, help_heading = "Load")]
     service_time: Option<Vec<Duration>>,
-    /// What built-in servers answer, and clients ask [default: oneshot; http with http:// targets]
-    #[arg(long, value_name = "WORKLOAD,…", value_delimiter = ',', value_parser = words::<Workload>(&["oneshot", "http", "echo"]), help_heading = "Load")]
-    workload: Option<Vec<Workload>>,
     /// Let event loops wait inline for the service time: nobody else is served meanwhile
     #[arg(long, help_heading = "Load")]
     delay_inline: bool,
@@ -39,14 +35,13 @@ impl BacklogFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            clients: list(flags.clients),
             requests: list(flags.requests),
             requests_total: list(flags.requests_total),
             service_time: list(flags.service_time),
-            workload: list(flags.workload),
             delay_inline: flags.delay_inline.then(|| Sweep::from(true)),
             observe: flags.no_observe.then(|| Sweep::from(false)),
             ..PlanDraft::default()
         }
+        .overlay(flags.clients.draft())
     }
 }

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
-use throng_lab::plan::{PlanDraft, Sweep, value};
+use throng_lab::plan::{PlanDraft, value};
 use throng_record::plan::ServerLifetime;
-use throng_record::{Amount, Arrivals};
 
-use super::{list, words};
+use super::{LengthFlags, ScheduleFlags, list, words};
 
 /// The load over connections that are kept.
 #[derive(Clone, Debug, Default, Args)]
@@ -15,12 +14,8 @@ pub(crate) struct EchoFlags {
     /// Connections [default: 100; accept experiment: 10000]
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
     connections: Option<Vec<u32>>,
-    /// Stop after exactly this many messages over all connections
-    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
-    messages: Option<Vec<u64>>,
-    /// Stop after this long [default: 2s]
-    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
-    duration: Option<Vec<Duration>>,
+    #[command(flatten)]
+    length: LengthFlags,
     /// Stop when the 95 % confidence interval's half-width ÷ mean is at most this, such as 0.01
     #[arg(
         long,
@@ -32,9 +27,6 @@ pub(crate) struct EchoFlags {
     /// The longest that --confidence is waited for [default: 30s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
     max_duration: Option<Vec<Duration>>,
-    /// What is exchanged before the measurement: 300ms or '1000 messages' [default: 300ms]
-    #[arg(long, value_name = "TIME|COUNT,…", value_delimiter = ',', value_parser = value::amount, help_heading = "Load")]
-    warmup: Option<Vec<Amount>>,
     /// Closed loop: unanswered messages on each connection; open loop: at most so many [default: 1]
     #[arg(
         long,
@@ -51,20 +43,8 @@ pub(crate) struct EchoFlags {
         help_heading = "Pacing"
     )]
     lockstep: Option<Vec<u32>>,
-    /// Open loop: messages per second over all connections, whatever the replies do
-    #[arg(
-        long,
-        value_name = "PER-SECOND,…",
-        value_delimiter = ',',
-        help_heading = "Pacing"
-    )]
-    rate: Option<Vec<f64>>,
-    /// Gaps of an open loop [default: constant]
-    #[arg(long, value_name = "GAPS,…", value_delimiter = ',', value_parser = words::<Arrivals>(&["constant", "exponential"]), help_heading = "Pacing")]
-    arrivals: Option<Vec<Arrivals>>,
-    /// Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs
-    #[arg(long, help_heading = "Pacing")]
-    no_spin: bool,
+    #[command(flatten)]
+    schedule: ScheduleFlags,
 }
 
 impl EchoFlags {
@@ -73,18 +53,14 @@ impl EchoFlags {
         let flags = self.clone();
         PlanDraft {
             connections: list(flags.connections),
-            messages: list(flags.messages),
-            duration: list(flags.duration),
             confidence: list(flags.confidence),
             max_duration: list(flags.max_duration),
-            warmup: list(flags.warmup),
             outstanding: list(flags.outstanding),
             lockstep: list(flags.lockstep),
-            rate: list(flags.rate),
-            arrivals: list(flags.arrivals),
-            spin: flags.no_spin.then(|| Sweep::from(false)),
             ..PlanDraft::default()
         }
+        .overlay(flags.length.draft())
+        .overlay(flags.schedule.draft())
     }
 }
 

@@ -83,6 +83,7 @@ fn job(setting: &Setting) -> LoadJob {
             cpus: vec![],
             nodelay: true,
             connect_concurrency: 1,
+            closing: throng_record::Closing::Fin,
             connect_timeout_ns: 1,
             reply_timeout_ns: 1,
         },

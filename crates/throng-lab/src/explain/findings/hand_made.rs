@@ -134,6 +134,7 @@ pub(crate) fn histogram(values: &[(u64, u64)]) -> Histogram {
 
 fn setting() -> Setting {
     Setting {
+        closing: throng_record::Closing::Fin,
         swept: vec![],
         connections: 32,
         work: throng_record::Work::Exchange,
@@ -144,6 +145,7 @@ fn setting() -> Setting {
         stop: Stop::MessagesEach(5),
         connection: ConnectionUse::PerMessage {
             slow_first_byte_ns: 240_000_000,
+            tells_every_request: true,
         },
         workload: "oneshot".to_owned(),
         service_time_ns: Some(40_000_000),

@@ -113,7 +113,7 @@ pub(super) fn exchange(
     let why = "nobody would ask";
     let clients = not_zero("clients", point.clients, CLIENTS, why, "32")?;
     let pages: Vec<&HttpTarget> = targets.iter().filter_map(|one| one.http.as_ref()).collect();
-    let workload = workload(point, &pages)?;
+    let workload = workload(point, &pages, Workload::Oneshot)?;
     let service_time = service_time(point, targets, workload)?;
     if let Some(length) = service_time {
         believe(targets, length, notes);
@@ -126,6 +126,7 @@ pub(super) fn exchange(
             slow_first_byte_ns: service_time_ns
                 .unwrap_or(0)
                 .saturating_add(SLOW_FIRST_BYTE_SPARE_NS),
+            tells_every_request: true,
         },
         workload,
         service_time_ns,
@@ -135,7 +136,12 @@ pub(super) fn exchange(
     })
 }
 
-fn workload(point: &Point, pages: &[&HttpTarget]) -> Result<Workload, PlanError> {
+/// `usual` where nothing else is asked for and no page is there.
+pub(super) fn workload(
+    point: &Point,
+    pages: &[&HttpTarget],
+    usual: Workload,
+) -> Result<Workload, PlanError> {
     let conflict = |key, why| {
         Err(PlanError::Conflict {
             key,
@@ -144,7 +150,7 @@ fn workload(point: &Point, pages: &[&HttpTarget]) -> Result<Workload, PlanError>
         })
     };
     match point.workload {
-        _ if pages.is_empty() => Ok(point.workload.unwrap_or(Workload::Oneshot)),
+        _ if pages.is_empty() => Ok(point.workload.unwrap_or(usual)),
         Some(Workload::Echo | Workload::Oneshot) => conflict(
             "workload",
             "all targets are asked alike, and a page is asked for by HTTP",
@@ -226,7 +232,8 @@ fn believe(targets: &[TargetRecord], length: Duration, notes: &mut Vec<String>) 
     }
 }
 
-fn protocol(
+/// What every request asks, and what answers it.
+pub(super) fn protocol(
     point: &Point,
     targets: &[TargetRecord],
     pages: &[&HttpTarget],
@@ -238,6 +245,7 @@ fn protocol(
             point,
             ConnectionUse::PerMessage {
                 slow_first_byte_ns: 0,
+                tells_every_request: true,
             },
         );
     }

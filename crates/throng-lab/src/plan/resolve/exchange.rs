@@ -12,7 +12,7 @@ use crate::plan::{PlanError, nanoseconds};
 use super::not_zero;
 
 /// Connections where none are asked for.
-const CONNECTIONS: u32 = 100;
+pub(super) const CONNECTIONS: u32 = 100;
 /// Bytes of a message where none are asked for: those of the published echo measurements.
 pub(super) const SIZE_BYTES: u32 = 6;
 /// The largest message, 1 MiB.
@@ -146,7 +146,7 @@ fn byte_count(text: &str) -> Option<u64> {
     count.trim().parse().ok()
 }
 
-fn pacing(point: &Point) -> Result<Pacing, PlanError> {
+pub(super) fn pacing(point: &Point) -> Result<Pacing, PlanError> {
     if point.outstanding == Some(0) {
         return Err(PlanError::Zero {
             key: "outstanding",
@@ -221,13 +221,13 @@ fn needs_rate(point: &Point) -> Option<PlanError> {
     }
 }
 
-fn warmup(point: &Point) -> Amount {
+pub(super) fn warmup(point: &Point) -> Amount {
     point
         .warmup
         .unwrap_or(Amount::DurationNs(nanoseconds(WARMUP)))
 }
 
-fn stop(point: &Point) -> Result<Stop, PlanError> {
+pub(super) fn stop(point: &Point) -> Result<Stop, PlanError> {
     only_one_stop(point)?;
     if point.messages == Some(0) {
         return Err(zero_length("messages", "100000"));

@@ -54,12 +54,19 @@ const ACCEPT: Defaults = Defaults {
     ..ECHO
 };
 
+const CHURN: Defaults = Defaults {
+    name: "churn",
+    title: "How many cycles of connect, request, reply and close a second?",
+    ..ECHO
+};
+
 impl Defaults {
     pub(super) fn of(experiment: Experiment) -> &'static Self {
         match experiment {
             Experiment::Echo => &ECHO,
             Experiment::Backlog => &BACKLOG,
             Experiment::Accept => &ACCEPT,
+            Experiment::Churn => &CHURN,
         }
     }
 }
@@ -73,8 +80,20 @@ const PUBLISHED: Foreign = (
     "leave it out, or take the accept experiment (throng accept)",
 );
 
-const FOREIGN_TO_ECHO: [Foreign; 8] = [
+/// What is left behind by one trial is not to be in the way of the next.
+const SERVER: Foreign = (
+    "server",
+    "each trial has a server and a network of its own, so that none counts what another left behind",
+    "leave it out",
+);
+
+const FOREIGN_TO_ECHO: [Foreign; 9] = [
     PUBLISHED,
+    (
+        "closing",
+        "its connections are kept to the end",
+        "leave it out, or take the churn experiment (throng churn)",
+    ),
     (
         "clients",
         "its connections are opened once and kept",
@@ -115,8 +134,13 @@ const FOREIGN_TO_ECHO: [Foreign; 8] = [
 const PACED: &str = "each client asks again as soon as it is answered, on a connection of its own";
 const COUNTED: &str = "it ends when every client has made its requests";
 
-const FOREIGN_TO_BACKLOG: [Foreign; 13] = [
+const FOREIGN_TO_BACKLOG: [Foreign; 14] = [
     PUBLISHED,
+    (
+        "closing",
+        "its servers close first, and what it measures is how connections begin",
+        "leave it out, or take the churn experiment (throng churn)",
+    ),
     (
         "connections",
         "each request has a connection of its own",
@@ -136,11 +160,36 @@ const FOREIGN_TO_BACKLOG: [Foreign; 13] = [
     ("rate", PACED, "write clients and service-time"),
     ("arrivals", PACED, "leave it out"),
     ("spin", PACED, "leave it out"),
+    SERVER,
+];
+
+const ENDED: &str = "its clients send until the measurement ends";
+const AT_ONCE: &str =
+    "its requests are answered at once: what a connection costs is what it measures";
+const FOREIGN_TO_CHURN: [Foreign; 11] = [
+    PUBLISHED,
     (
-        "server",
-        "each trial has a server and a network of its own, so that none counts what another left behind",
-        "leave it out",
+        "connections",
+        "each request has a connection of its own",
+        "write clients",
     ),
+    ("requests", ENDED, "write messages or duration"),
+    ("requests-total", ENDED, "write messages"),
+    ("service-time", AT_ONCE, INSTEAD_BACKLOG),
+    ("delay-inline", AT_ONCE, INSTEAD_BACKLOG),
+    ("confidence", ENDED, "write duration and repeats"),
+    ("max-duration", ENDED, "write duration"),
+    (
+        "outstanding",
+        "a client has one request under way",
+        "write clients",
+    ),
+    (
+        "lockstep",
+        "a client goes on as soon as it is answered, or by a schedule",
+        "write clients or rate",
+    ),
+    SERVER,
 ];
 
 const NO_SERVER: &str = "there is no server, only a process that waits for its own connections";
@@ -151,7 +200,12 @@ const LEAVE_OUT: &str = "leave it out";
 const INSTEAD_ECHO: &str = "leave it out, or take the echo experiment (throng echo)";
 const INSTEAD_BACKLOG: &str = "leave it out, or take the backlog experiment (throng backlog)";
 
-const FOREIGN_TO_ACCEPT: [Foreign; 34] = [
+const FOREIGN_TO_ACCEPT: [Foreign; 35] = [
+    (
+        "closing",
+        "its connections are kept to the end",
+        "leave it out, or take the churn experiment (throng churn)",
+    ),
     ("clients", ONE_PROCESS, "write connections"),
     ("requests", NO_MESSAGES, "write connections"),
     ("requests-total", NO_MESSAGES, "write connections"),
@@ -225,6 +279,7 @@ fn foreign_to(experiment: Experiment) -> &'static [Foreign] {
         Experiment::Echo => &FOREIGN_TO_ECHO,
         Experiment::Backlog => &FOREIGN_TO_BACKLOG,
         Experiment::Accept => &FOREIGN_TO_ACCEPT,
+        Experiment::Churn => &FOREIGN_TO_CHURN,
     }
 }
 
@@ -248,7 +303,13 @@ mod tests {
 
     #[test]
     fn every_foreign_key_is_a_key() {
-        let lists = [Experiment::Echo, Experiment::Backlog, Experiment::Accept].map(foreign_to);
+        let lists = [
+            Experiment::Echo,
+            Experiment::Backlog,
+            Experiment::Accept,
+            Experiment::Churn,
+        ]
+        .map(foreign_to);
         for (key, ..) in lists.into_iter().flatten() {
             let error = PlanDraft::parse(&format!("{key} = {{}}"), "test").expect_err(key);
             assert!(!error.problem.contains("there is no key"), "{error}");

@@ -69,8 +69,9 @@ pub(super) fn fit(plan: &mut Plan, models: &[BuiltInModel]) -> Option<String> {
 /// How long a count takes is the server's secret, so that only a length of time keeps the promise; whether there was a count.
 fn counts_become_lengths(plan: &mut Plan) -> bool {
     let mut changed = false;
-    let is_counted =
-        |setting: &&mut Setting| !has_clients(setting) && setting.work == Work::Exchange;
+    let is_counted = |setting: &&mut Setting| {
+        !matches!(setting.stop, Stop::MessagesEach(_)) && setting.work == Work::Exchange
+    };
     for setting in plan.settings.iter_mut().filter(is_counted) {
         if let Stop::Messages(messages) = setting.stop {
             setting.stop = Stop::DurationNs(nanoseconds(by_count(setting, messages)));

@@ -4,7 +4,7 @@ use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{Setting, TargetRecord, Work};
 
 use super::experiment::Defaults;
-use super::{accept, backlog, exchange, fleet, not_zero};
+use super::{accept, backlog, churn, exchange, fleet, not_zero};
 use crate::plan::draft::Point;
 use crate::plan::{Environment, PlanDraft, PlanError};
 
@@ -22,15 +22,18 @@ pub(super) fn resolve(
         Experiment::Echo => exchange::exchange(&point)?,
         Experiment::Accept => accept::exchange(&point, notes)?,
         Experiment::Backlog => backlog::exchange(&point, targets, notes)?,
+        Experiment::Churn => churn::exchange(&point, targets)?,
     };
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
     let cpus = match experiment {
         Experiment::Accept => accept::cpus(&point, environment)?,
-        Experiment::Echo | Experiment::Backlog => fleet::cpus(&point, environment, targets, notes)?,
+        Experiment::Echo | Experiment::Backlog | Experiment::Churn => {
+            fleet::cpus(&point, environment, targets, notes)?
+        }
     };
     let shards = match experiment {
         Experiment::Accept => 1,
-        Experiment::Echo | Experiment::Backlog => {
+        Experiment::Echo | Experiment::Backlog | Experiment::Churn => {
             fleet::shards(&point, exchange.connections, &cpus.generator)?
         }
     };
@@ -46,8 +49,9 @@ pub(super) fn resolve(
         connection: exchange.connection,
         work: match experiment {
             Experiment::Accept => accept::work(exchange.connections),
-            Experiment::Echo | Experiment::Backlog => Work::Exchange,
+            Experiment::Echo | Experiment::Backlog | Experiment::Churn => Work::Exchange,
         },
+        closing: point.closing.unwrap_or_default(),
         workload: exchange.workload.name().to_owned(),
         service_time_ns: exchange.service_time_ns,
         accept_threads: some_not_zero(
@@ -56,7 +60,7 @@ pub(super) fn resolve(
             "nobody would accept",
         )?,
         delay_inline: point.delay_inline.unwrap_or(false),
-        observe: point.observe.unwrap_or(true),
+        observe: point.observe.unwrap_or(experiment != Experiment::Churn),
         verify: point.verify.unwrap_or(true),
         pacing: exchange.pacing,
         warmup: exchange.warmup,

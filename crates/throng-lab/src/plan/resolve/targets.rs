@@ -26,7 +26,7 @@ pub(super) fn resolve(
         .family
         .as_ref()
         .map_or(&[ListenFamily::Ipv4][..], |sweep| sweep.values());
-    if experiment == Experiment::Backlog && families.contains(&ListenFamily::Unix) {
+    if experiment != Experiment::Echo && families.contains(&ListenFamily::Unix) {
         return Err(PlanError::NoHandshake("`family = unix`".to_owned()));
     }
     let mut targets: Vec<TargetRecord> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn resolve(
     if targets.is_empty() {
         return Err(PlanError::NoTarget {
             others: match experiment {
-                Experiment::Backlog => "http://HOST:PORT/PATH",
+                Experiment::Backlog | Experiment::Churn => "http://HOST:PORT/PATH",
                 _ => "unix:PATH",
             },
         });
@@ -69,8 +69,11 @@ fn check(
         Experiment::Echo if target.options.delay_inline => {
             return Err(experiment::refusal("delay-inline", experiment));
         }
-        Experiment::Backlog if address.starts_with("unix:") => {
+        Experiment::Backlog | Experiment::Churn if address.starts_with("unix:") => {
             return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
+        }
+        Experiment::Churn if target.options.delay_inline => {
+            return Err(experiment::refusal("delay-inline", experiment));
         }
         _ => {}
     }

@@ -52,7 +52,8 @@ fn nothing_but_a_target_is_needed_and_the_load_is_the_published_one() {
     assert_eq!(
         setting.connection,
         ConnectionUse::PerMessage {
-            slow_first_byte_ns: 240_000_000
+            slow_first_byte_ns: 240_000_000,
+            tells_every_request: true,
         }
     );
     assert_eq!(setting.pacing, Pacing::Closed { outstanding: 1 });

@@ -29,6 +29,10 @@ pub(super) struct Client {
     pub(super) is_served: bool,
     pub(super) reply: Reply,
     pub(super) local: Option<SocketAddr>,
+    /// Whether the request under way is one of the warm-up.
+    pub(super) is_warmup: bool,
+    /// From when the latency of the request counts: its due time in an open loop, the connect call otherwise.
+    start_ns: u64,
     started_at_ns: u64,
     pub(super) connected_at_ns: Option<u64>,
     first_byte_at_ns: Option<u64>,
@@ -45,6 +49,8 @@ impl Client {
             is_served: false,
             reply,
             local: None,
+            is_warmup: false,
+            start_ns: 0,
             started_at_ns: 0,
             connected_at_ns: None,
             first_byte_at_ns: None,
@@ -58,11 +64,14 @@ impl Client {
         self.begun.wrapping_sub(1)
     }
 
-    pub(super) fn begin(&mut self, now_ns: u64) {
+    /// Begins a request that counts from `start_ns`.
+    pub(super) fn begin(&mut self, start_ns: u64, now_ns: u64, is_warmup: bool) {
         self.state = State::Connecting;
         self.begun = self.begun.wrapping_add(1);
         self.reply.restart();
         self.local = None;
+        self.is_warmup = is_warmup;
+        self.start_ns = start_ns;
         self.started_at_ns = now_ns;
         self.connected_at_ns = None;
         self.first_byte_at_ns = None;
@@ -88,6 +97,11 @@ impl Client {
         self.since_connected_ns(now_ns)
     }
 
+    pub(super) fn latency_ns(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.start_ns)
+    }
+
+    /// From the connect call.
     pub(super) fn duration_ns(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.started_at_ns)
     }

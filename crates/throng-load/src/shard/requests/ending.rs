@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use throng_record::ErrorKind;
+use throng_record::{Closing, ErrorKind};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::socket;
 use throng_sys::tcp_info::TcpInfo;
@@ -12,11 +12,12 @@ use super::{EXCESS, FAILED_PAUSE_NS, Requests};
 use crate::backend::Backend;
 use crate::control::ShardStage;
 use crate::error::LoadError;
+use crate::pacing::Pacing;
 
 /// Answered, or why not.
 type Outcome = Result<(), (ErrorKind, Cow<'static, str>)>;
 
-impl<B: Backend> Requests<'_, B> {
+impl<B: Backend, P: Pacing> Requests<'_, B, P> {
     pub(super) fn tcp_info(&self, slot: u32) -> Option<TcpInfo> {
         TcpInfo::of(self.shard.backend.socket(slot)?).ok()
     }
@@ -40,25 +41,26 @@ impl<B: Backend> Requests<'_, B> {
         }
         let client = &self.clients[slot as usize];
         let last = last.filter(|_| client.is_accounted());
-        // A connect that failed within the call sent no SYN again, and has no socket any more that could tell.
-        self.record.without_tcp_info += u64::from(has_socket && last.is_none());
         let size = self.shard.assignment.messages.size() as u64;
         let index = self.shard.index(slot);
         let mut request = client.request(index, (now_ns, asked_at_ns), last.as_ref(), size);
         request.error = outcome.as_ref().err().map(|(kind, _)| *kind);
-        self.close(slot, outcome.is_err());
-        self.record.syn_retransmissions += u64::from(request.syn_retransmissions);
-        self.record.data_retransmissions += u64::from(request.data_retransmissions);
-        self.record.kept.offer(request);
-        self.record.ended(now_ns);
+        if !client.is_warmup {
+            // A connect that failed within the call sent no SYN again, and has no socket any more that could tell.
+            self.record.without_tcp_info += u64::from(has_socket && last.is_none());
+            self.record.ended(now_ns, request);
+        }
+        let closing = self.shard.assignment.spec.closing;
+        self.close(slot, outcome.is_err() || closing == Closing::Reset);
         match outcome {
             Ok(()) => self.count_answer(slot, now_ns),
             Err((kind, detail)) => {
+                self.progress.lost += 1;
                 let errors = &mut self.recorder.errors;
                 errors.count(kind, || format!("client {index}: {detail}"));
             }
         }
-        self.go_on(slot);
+        self.go_on(slot, now_ns);
     }
 
     /// A connection that failed is reset: of an orderly close, the kernel would go on sending to a peer that may never answer.
@@ -74,24 +76,29 @@ impl<B: Backend> Requests<'_, B> {
     fn count_answer(&mut self, slot: u32, now_ns: u64) {
         let client = &mut self.clients[slot as usize];
         client.is_served = true;
+        let latency_ns = client.latency_ns(now_ns);
+        self.last_reply_at_ns = now_ns;
+        self.progress.replies += 1;
+        if self.stages.now() == ShardStage::Measuring {
+            self.window.arrived += 1;
+        }
+        if client.is_warmup {
+            return self.recorder.warmup(latency_ns);
+        }
         if let Some(reply_ns) = client.since_connected_ns(now_ns) {
             self.record.reply_latency.saturating_record(reply_ns);
         }
-        let latency_ns = client.duration_ns(now_ns);
+        let duration_ns = client.duration_ns(now_ns);
+        self.record.request_latency.saturating_record(duration_ns);
         let since_ns = now_ns.saturating_sub(self.stages.measuring_since_ns);
         self.recorder.measured(latency_ns, since_ns);
-        self.last_reply_at_ns = now_ns;
-        self.progress.replies += 1;
         self.progress.measured_replies += 1;
         self.window.replies += 1;
         self.window.latency_sum_ns += u128::from(latency_ns);
-        if self.stages.now() != ShardStage::Draining {
-            self.window.arrived += 1;
-        }
     }
 
     /// The next request follows at once, or after a pause where the connect failed and only the clock ends the work.
-    fn go_on(&mut self, slot: u32) {
+    fn go_on(&mut self, slot: u32, now_ns: u64) {
         let client = &mut self.clients[slot as usize];
         let failed_to_connect = client.state == State::Connecting;
         client.state = State::Idle;
@@ -99,7 +106,7 @@ impl<B: Backend> Requests<'_, B> {
             let until_ns = monotonic_ns() + FAILED_PAUSE_NS;
             self.paused.push_back((until_ns, slot));
         } else {
-            self.ready.push_back(slot);
+            self.may_go_on(slot, now_ns);
         }
     }
 

@@ -1,15 +1,16 @@
-//! Which requests are told of one by one: all while there is room, then those that failed or were slow, while there is room for
-//! these.
+//! Which requests are told of one by one: all while there is room, where all are wanted; then those that failed or were slow, while
+//! there is room for these.
 
 use super::Request;
 
 /// Room for all requests, and the same again for failed and slow ones.
-pub(crate) const ROOM: usize = 100_000;
+const ROOM: usize = 100_000;
 
 /// Requests in the order of their ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
-    room: usize,
+    /// For requests of any kind, and for failed and slow ones after these.
+    room: [usize; 2],
     slow_first_byte_ns: u64,
     requests: Vec<Request>,
     /// Failed or slow ones without room.
@@ -21,12 +22,18 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn new(room: usize, slow_first_byte_ns: u64) -> Self {
+    /// For every request, or for failed and slow ones alone.
+    pub(crate) fn new(every: bool, slow_first_byte_ns: u64) -> Self {
+        let of_any = if every { ROOM } else { 0 };
+        Self::with_room([of_any, ROOM], slow_first_byte_ns)
+    }
+
+    fn with_room(room: [usize; 2], slow_first_byte_ns: u64) -> Self {
         Self {
             room,
             slow_first_byte_ns,
             // Reserved and not touched: memory is taken as requests are kept, and never moved meanwhile.
-            requests: Vec::with_capacity(room),
+            requests: Vec::with_capacity(room[0]),
             left_out: 0,
             offered: 0,
             notable: 0,
@@ -35,11 +42,11 @@ impl Kept {
 
     #[inline]
     pub(super) fn offer(&mut self, request: Request) {
-        if self.offered < self.room {
+        if self.offered < self.room[0] {
             self.offered += 1;
             self.requests.push(request);
         } else if request.is_notable(self.slow_first_byte_ns) {
-            if self.notable < self.room {
+            if self.notable < self.room[1] {
                 self.notable += 1;
                 self.requests.push(request);
             } else {
@@ -54,7 +61,7 @@ impl Kept {
         let Some(first) = shards.first() else {
             return (Vec::new(), 0);
         };
-        let mut whole = Self::new(first.room, first.slow_first_byte_ns);
+        let mut whole = Self::with_room(first.room, first.slow_first_byte_ns);
         let mut requests = Vec::new();
         for shard in shards {
             whole.left_out += shard.left_out;
@@ -84,7 +91,7 @@ mod tests {
     }
 
     fn kept(room: usize, numbers: impl Iterator<Item = u32>) -> Kept {
-        let mut kept = Kept::new(room, 1000);
+        let mut kept = Kept::with_room([room; 2], 1000);
         numbers.for_each(|number| kept.offer(request(number)));
         kept
     }
@@ -98,6 +105,14 @@ mod tests {
         let (requests, left_out) = Kept::merge(vec![kept(5, 0..23)]);
         assert_eq!(numbers(&requests), [0, 1, 2, 3, 4, 6, 9, 12, 15, 18]);
         assert_eq!(left_out, 1, "that of number 21");
+    }
+
+    #[test]
+    fn without_room_for_all_those_that_failed_are_kept() {
+        let mut kept = Kept::new(false, 1000);
+        (0..7).for_each(|number| kept.offer(request(number)));
+        let (requests, left_out) = Kept::merge(vec![kept]);
+        assert_eq!((numbers(&requests), left_out), (vec![0, 3, 6], 0));
     }
 
     #[test]

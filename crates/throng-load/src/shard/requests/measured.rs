@@ -2,7 +2,7 @@
 
 use throng_record::histogram;
 
-use super::{Kept, ShardExchange};
+use super::{Kept, Request, ShardExchange};
 
 /// What one shard measured of its requests.
 pub(crate) struct ShardRequests {
@@ -14,6 +14,7 @@ pub(crate) struct ShardRequests {
 pub(crate) struct ShardConnections {
     pub(crate) begun: u64,
     pub(crate) connected: u64,
+    pub(crate) warmup_connected: u64,
     pub(crate) connect_latency: hdrhistogram::Histogram<u64>,
     pub(crate) first_byte_latency: hdrhistogram::Histogram<u64>,
     pub(crate) reply_latency: hdrhistogram::Histogram<u64>,
@@ -31,6 +32,7 @@ impl ShardConnections {
         Self {
             begun: 0,
             connected: 0,
+            warmup_connected: 0,
             connect_latency: histogram::empty(),
             first_byte_latency: histogram::empty(),
             reply_latency: histogram::empty(),
@@ -43,14 +45,17 @@ impl ShardConnections {
         }
     }
 
-    /// A connect call.
+    /// A connect call after the warm-up.
     pub(super) fn began(&mut self, now_ns: u64) {
         self.begun += 1;
         self.span_ns.get_or_insert((now_ns, now_ns));
     }
 
-    /// The end of a request.
-    pub(super) fn ended(&mut self, now_ns: u64) {
+    /// The end of a request after the warm-up.
+    pub(super) fn ended(&mut self, now_ns: u64, request: Request) {
+        self.syn_retransmissions += u64::from(request.syn_retransmissions);
+        self.data_retransmissions += u64::from(request.data_retransmissions);
+        self.kept.offer(request);
         if let Some((_, ended_at_ns)) = &mut self.span_ns {
             *ended_at_ns = now_ns.max(*ended_at_ns);
         }

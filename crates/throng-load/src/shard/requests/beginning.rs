@@ -1,0 +1,105 @@
+//! How requests begin: what the pacing chooses, in the order in which it did, a few at a time.
+
+use std::io;
+
+use throng_sys::clock::monotonic_ns;
+use throng_sys::socket;
+
+use super::Requests;
+use crate::backend::{Backend, Began};
+use crate::control::ShardStage;
+use crate::pacing::{Pacing, Send};
+
+/// Clients that begin before the next look at what has come: beginning takes system calls, and events have times.
+const BEGIN_AT_ONCE: usize = 32;
+
+impl<B: Backend, P: Pacing> Requests<'_, B, P> {
+    pub(super) fn resume_paused(&mut self, now_ns: u64) {
+        while let Some(&(until_ns, slot)) = self.paused.front()
+            && until_ns <= now_ns
+        {
+            self.paused.pop_front();
+            self.may_go_on(slot, now_ns);
+        }
+    }
+
+    /// A client is free for its next request.
+    pub(super) fn may_go_on(&mut self, slot: u32, now_ns: u64) {
+        if self.stages.now() != ShardStage::Draining {
+            self.pacing.replied(slot, now_ns, &mut self.sends);
+        }
+    }
+
+    /// What the schedule owes when nothing more may begin: what waits for a client, and what has one and was not begun.
+    pub(super) fn note_backlog(&mut self) {
+        let mut backlog = self.pacing.backlog(self.stages.draining_since_ns);
+        backlog.unsent += (self.ready.len() + self.sends.len()) as u64;
+        self.ready.clear();
+        self.sends.clear();
+        self.backlog = Some(backlog);
+    }
+
+    /// Those that become ready meanwhile are left for the next time: where every connect is refused that never ends.
+    pub(super) fn begin_ready(&mut self) {
+        if self.paced_by_clock && self.stages.now() != ShardStage::Draining {
+            self.pacing.due(monotonic_ns(), &mut self.sends);
+        }
+        self.ready.extend(self.sends.drain(..));
+        for _ in 0..self.ready.len().min(BEGIN_AT_ONCE) {
+            if let Some(send) = self.ready.pop_front() {
+                self.begin(send);
+            }
+        }
+    }
+
+    fn begin(&mut self, send: Send) {
+        let slot = send.slot;
+        let now_ns = monotonic_ns();
+        let client = &mut self.clients[slot as usize];
+        if u64::from(client.begun) >= self.each {
+            return;
+        }
+        let Some(is_warmup) = self.stages.take(now_ns) else {
+            return;
+        };
+        let start_ns = if self.paced_by_clock {
+            send.start_ns
+        } else {
+            now_ns
+        };
+        client.begin(start_ns, now_ns, is_warmup);
+        if !is_warmup {
+            self.record.began(now_ns);
+            self.note_lateness(send, now_ns);
+        }
+        self.under_way += 1;
+        let assignment = &self.shard.assignment;
+        // Each shard counts its own; together they number about as a single one would.
+        let (shard, shards) = (assignment.shard, assignment.spec.shards);
+        let number = self.progress.sent * u64::from(shards) + u64::from(shard);
+        self.progress.sent += 1;
+        let source = assignment.sources.of_request(number);
+        let began =
+            self.shard
+                .backend
+                .connect(slot, &assignment.address, source, assignment.spec.nodelay);
+        let now_ns = monotonic_ns();
+        let socket = self.shard.backend.socket(slot);
+        self.clients[slot as usize].local = socket.and_then(|own| socket::local_address(own).ok());
+        match began {
+            Ok(Began::Connected) => self.connected(slot, now_ns),
+            Ok(Began::UnderWay) => {}
+            Ok(Began::QueueFull) => self.fail_connect(slot, &io::ErrorKind::WouldBlock.into()),
+            Err(error) => self.fail_connect(slot, &error),
+        }
+    }
+
+    fn note_lateness(&mut self, send: Send, now_ns: u64) {
+        if self.paced_by_clock {
+            let recorder = &mut self.recorder;
+            let late_ns = now_ns.saturating_sub(send.ready_ns);
+            recorder.scheduling_error.saturating_record(late_ns);
+            recorder.send_delay_sum_ns += u128::from(now_ns.saturating_sub(send.start_ns));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The figures of a trial of the churn experiment.
+//!
+//! `connections` before them are the clients.
+
+use serde::Serialize;
+use throng_record::{ConnectionsPhase, ExchangePhase, Pacing, RunRecord, Trial};
+
+use super::backlog::quantiles;
+use crate::backlog::cell::{by_kind, errors};
+
+/// The columns.
+#[derive(Default, Serialize)]
+pub(super) struct Figures {
+    workload: String,
+    closing: &'static str,
+    rate_asked_per_second: Option<f64>,
+    window_ns: Option<u64>,
+    cycles: Option<u64>,
+    cycles_per_second: Option<f64>,
+    warmup_cycles: Option<u64>,
+    latency_ns_p50: Option<u64>,
+    latency_ns_p99: Option<u64>,
+    latency_ns_max: Option<u64>,
+    connects_begun: Option<u64>,
+    connected: Option<u64>,
+    connect_latency_ns_p50: Option<u64>,
+    connect_latency_ns_p99: Option<u64>,
+    connect_latency_ns_max: Option<u64>,
+    first_byte_latency_ns_p50: Option<u64>,
+    first_byte_latency_ns_p99: Option<u64>,
+    first_byte_latency_ns_max: Option<u64>,
+    syn_retransmissions: Option<u64>,
+    data_retransmissions: Option<u64>,
+    scheduling_error_ns_p99: Option<u64>,
+    cycles_waited_for_client: Option<u64>,
+    cycles_due_unsent: Option<u64>,
+    refused: u64,
+    reset: u64,
+    closed: u64,
+    timed_out: u64,
+    other_errors: u64,
+}
+
+pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
+    let failures = by_kind(&errors(trial));
+    let setting = record.plan.settings.get(trial.setting as usize);
+    let mut figures = Figures {
+        workload: setting.map_or_else(String::new, |setting| setting.workload.clone()),
+        closing: trial.job.fleet.closing.name(),
+        refused: failures.refused,
+        reset: failures.reset,
+        closed: failures.closed,
+        timed_out: failures.timed_out,
+        other_errors: failures.other,
+        ..Figures::default()
+    };
+    if let Pacing::Open {
+        rate_per_second, ..
+    } = trial.job.exchange.pacing
+    {
+        figures.rate_asked_per_second = Some(rate_per_second);
+    }
+    if let Some(exchange) = &trial.exchange {
+        fill_exchange(&mut figures, exchange);
+    }
+    if let Some(connections) = &trial.connections {
+        fill_connections(&mut figures, connections);
+    }
+    figures
+}
+
+fn fill_exchange(figures: &mut Figures, exchange: &ExchangePhase) {
+    figures.window_ns = Some(exchange.duration_ns);
+    figures.cycles = Some(exchange.replies);
+    figures.cycles_per_second = Some(exchange.replies_per_second);
+    figures.warmup_cycles = Some(exchange.warmup_replies);
+    [
+        figures.latency_ns_p50,
+        figures.latency_ns_p99,
+        figures.latency_ns_max,
+    ] = quantiles(&exchange.latency);
+    if let Some(error) = &exchange.scheduling_error {
+        figures.scheduling_error_ns_p99 = Some(error.p99_ns);
+        figures.cycles_waited_for_client = Some(exchange.waited_for_connection);
+        figures.cycles_due_unsent = Some(exchange.due_unsent);
+    }
+}
+
+fn fill_connections(figures: &mut Figures, phase: &ConnectionsPhase) {
+    figures.connects_begun = Some(phase.begun);
+    figures.connected = Some(phase.connected);
+    figures.syn_retransmissions = Some(phase.syn_retransmissions);
+    figures.data_retransmissions = Some(phase.data_retransmissions);
+    [
+        figures.connect_latency_ns_p50,
+        figures.connect_latency_ns_p99,
+        figures.connect_latency_ns_max,
+    ] = quantiles(&phase.connect_latency);
+    [
+        figures.first_byte_latency_ns_p50,
+        figures.first_byte_latency_ns_p99,
+        figures.first_byte_latency_ns_max,
+    ] = quantiles(&phase.first_byte_latency);
+}

@@ -1,0 +1,36 @@
+//! The flags of experiments that measure for a while: warm-up and end.
+
+use std::time::Duration;
+
+use clap::Args;
+use throng_lab::plan::{PlanDraft, value};
+use throng_record::Amount;
+
+use super::list;
+
+/// For how long it is measured, and what comes before.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct LengthFlags {
+    /// Stop after exactly this many messages over all connections
+    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
+    messages: Option<Vec<u64>>,
+    /// Stop after this long [default: 2s]
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
+    duration: Option<Vec<Duration>>,
+    /// What is exchanged before the measurement: 300ms or '1000 messages' [default: 300ms]
+    #[arg(long, value_name = "TIME|COUNT,…", value_delimiter = ',', value_parser = value::amount, help_heading = "Load")]
+    warmup: Option<Vec<Amount>>,
+}
+
+impl LengthFlags {
+    /// These flags in the form that a plan file has.
+    pub(crate) fn draft(&self) -> PlanDraft {
+        let flags = self.clone();
+        PlanDraft {
+            messages: list(flags.messages),
+            duration: list(flags.duration),
+            warmup: list(flags.warmup),
+            ..PlanDraft::default()
+        }
+    }
+}
