@@ -30,6 +30,7 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "run" -d 'Carry out a 
 complete -c throng -n "__fish_throng_needs_command" -f -a "echo" -d 'Measure how many messages a second servers send back, and at what latency'
 complete -c throng -n "__fish_throng_needs_command" -f -a "backlog" -d 'Measure what a short accept queue does to clients, and say why'
 complete -c throng -n "__fish_throng_needs_command" -f -a "accept" -d 'Measure what an accept and a message cost while connections sit idle (C10K)'
+complete -c throng -n "__fish_throng_needs_command" -f -a "churn" -d 'Measure connections that live for one request: cycles of connect, request, reply and close'
 complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a built-in server until SIGTERM or Ctrl-C'
 complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List the built-in servers: what each is, and how many connections it serves at once'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
@@ -42,21 +43,23 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write m
 complete -c throng -n "__fish_throng_using_subcommand run" -l connections -d 'Connections [default: 100; accept experiment: 10000]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages over all connections' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l duration -d 'Stop after this long [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'The longest that --confidence is waited for [default: 30s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Closed loop: unanswered messages on each connection; open loop: at most so many [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l lockstep -d 'Send in step: groups of this many connections send one message each and wait for all replies' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l rate -d 'Open loop: messages per second over all connections, whatever the replies do' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps of an open loop [default: constant]' -r -f -a "constant\t''
 exponential\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time [default: 32; churn experiment: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What built-in servers answer, and clients ask [default: oneshot; churn experiment: echo; http with http:// targets]' -r -f -a "oneshot\t''
+http\t''
+echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Requests that each client makes, one after the other, each on a new connection [default: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l requests-total -d 'The same as a number for all clients together, which share it evenly' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l service-time -d 'How long built-in servers are to take for a request, and others are said to take [default: 40ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What built-in servers answer, and clients ask [default: oneshot; http with http:// targets]' -r -f -a "oneshot\t''
-http\t''
-echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l closing -d 'How the generator closes: by a FIN, which leaves its port in TIME_WAIT where the server does not close first, or by a RST [default: fin]' -r -f -a "fin\t''
+reset\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6; backlog experiment: 3]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l baseline -d 'Target that the others are compared with [default: the first]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
@@ -98,6 +101,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l list -d 'List the 
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs'
 complete -c throng -n "__fish_throng_using_subcommand run" -l delay-inline -d 'Let event loops wait inline for the service time: nobody else is served meanwhile'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-observe -d 'Observe neither the accept queue nor the handshakes: what slow requests waited for is then mostly not explained'
+complete -c throng -n "__fish_throng_using_subcommand run" -l observe -d 'Observe the accept queue and the handshakes, which the churn experiment leaves out since it costs CPU time'
 complete -c throng -n "__fish_throng_using_subcommand run" -l published -d 'Call poll as the published program does: with room for all connections from the first call on; of the accept experiment'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
@@ -106,9 +110,9 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A ser
 complete -c throng -n "__fish_throng_using_subcommand echo" -l connections -d 'Connections [default: 100; accept experiment: 10000]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l messages -d 'Stop after exactly this many messages over all connections' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l duration -d 'Stop after this long [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l max-duration -d 'The longest that --confidence is waited for [default: 30s]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l outstanding -d 'Closed loop: unanswered messages on each connection; open loop: at most so many [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l lockstep -d 'Send in step: groups of this many connections send one message each and wait for all replies' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l rate -d 'Open loop: messages per second over all connections, whatever the replies do' -r
@@ -155,13 +159,13 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do 
 complete -c throng -n "__fish_throng_using_subcommand echo" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand echo" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32; churn experiment: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l workload -d 'What built-in servers answer, and clients ask [default: oneshot; churn experiment: echo; http with http:// targets]' -r -f -a "oneshot\t''
+http\t''
+echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests -d 'Requests that each client makes, one after the other, each on a new connection [default: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests-total -d 'The same as a number for all clients together, which share it evenly' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l service-time -d 'How long built-in servers are to take for a request, and others are said to take [default: 40ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l workload -d 'What built-in servers answer, and clients ask [default: oneshot; http with http:// targets]' -r -f -a "oneshot\t''
-http\t''
-echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l repeats -d 'Repeats of each target and setting [default: 6; backlog experiment: 3]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l baseline -d 'Target that the others are compared with [default: the first]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
@@ -219,6 +223,58 @@ complete -c throng -n "__fish_throng_using_subcommand accept" -l runs-dir -d 'Fo
 complete -c throng -n "__fish_throng_using_subcommand accept" -l published -d 'Call poll as the published program does: with room for all connections from the first call on; of the accept experiment'
 complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand accept" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l clients -d 'Clients, each with one connection at a time [default: 32; churn experiment: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l workload -d 'What built-in servers answer, and clients ask [default: oneshot; churn experiment: echo; http with http:// targets]' -r -f -a "oneshot\t''
+http\t''
+echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l messages -d 'Stop after exactly this many messages over all connections' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l duration -d 'Stop after this long [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l warmup -d 'What is exchanged before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l closing -d 'How the generator closes: by a FIN, which leaves its port in TIME_WAIT where the server does not close first, or by a RST [default: fin]' -r -f -a "fin\t''
+reset\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l rate -d 'Open loop: messages per second over all connections, whatever the replies do' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l arrivals -d 'Gaps of an open loop [default: constant]' -r -f -a "constant\t''
+exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l repeats -d 'Repeats of each target and setting [default: 6; backlog experiment: 3]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l baseline -d 'Target that the others are compared with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l expect -d 'What ends the reply to --send: a text, \'N bytes\', \'until DELIMITER\', or, in the backlog experiment, \'end\'; escapes as there' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l shards -d 'Threads of the generator [default: one for each of its CPUs]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l source -d 'Local addresses to connect from: all of these together, no sweep' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l addresses -d 'Local addresses where --source names none: spread over 127.0.0.0/8, or the kernel\'s choice [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l connect-timeout -d 'How long one connect may take [default: 10s; backlog experiment: 140s, beyond the kernel\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l timeout -d 'How long one reply may take [default: 10s; backlog experiment: 120s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l cpus -d 'CPUs of the two sides: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in the echo experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s is left as it is. A value that holds a comma itself is for plan files. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File for the report; standard output where absent' -r -F
+complete -c throng -n "__fish_throng_using_subcommand churn" -l runs-dir -d 'Folder in which runs are kept, each in a folder of its own' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l observe -d 'Observe the accept queue and the handshakes, which the churn experiment leaves out since it costs CPU time'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l no-spin -d 'Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand churn" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
 broadcast\t'a greeting, then every line goes to all connections'
 http\t'HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts'

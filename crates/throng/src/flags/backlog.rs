@@ -40,8 +40,7 @@ impl BacklogFlags {
             service_time: list(flags.service_time),
             delay_inline: flags.delay_inline.then(|| Sweep::from(true)),
             observe: flags.no_observe.then(|| Sweep::from(false)),
-            ..PlanDraft::default()
+            ..flags.clients.draft()
         }
-        .overlay(flags.clients.draft())
     }
 }

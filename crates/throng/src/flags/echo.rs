@@ -51,16 +51,19 @@ impl EchoFlags {
     /// These flags in the form that a plan file has.
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
+        // Not laid over one another: what contradicts itself is to be seen.
+        let schedule = flags.schedule.draft();
         PlanDraft {
             connections: list(flags.connections),
             confidence: list(flags.confidence),
             max_duration: list(flags.max_duration),
             outstanding: list(flags.outstanding),
             lockstep: list(flags.lockstep),
-            ..PlanDraft::default()
+            rate: schedule.rate,
+            arrivals: schedule.arrivals,
+            spin: schedule.spin,
+            ..flags.length.draft()
         }
-        .overlay(flags.length.draft())
-        .overlay(flags.schedule.draft())
     }
 }
 
