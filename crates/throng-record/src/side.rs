@@ -84,5 +84,6 @@ pub struct SeriesSample {
     pub replies: u64,
 }
 
-/// Kernel counters (`/proc/net/snmp`, `/proc/net/netstat`) that changed, and by how much.
+/// Kernel counters (`/proc/net/snmp`, `/proc/net/netstat`) that changed, and by how much; and as `Sockstat.TimeWait` by how many the
+/// sockets in `TIME_WAIT` (`/proc/net/sockstat`) did.
 pub type CounterDeltas = BTreeMap<String, i64>;

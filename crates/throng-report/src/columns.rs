@@ -47,6 +47,7 @@ pub(crate) enum Column {
     FirstByteP50,
     FirstByteP99,
     Failed,
+    TimeWait,
     ServerCpu,
     ServerMemory,
     Limit,
@@ -70,10 +71,10 @@ impl Column {
 }
 
 /// The columns of the churn experiment's tables.
-pub(crate) const OF_CYCLES: [Column; 12] = {
+pub(crate) const OF_CYCLES: [Column; 13] = {
     use Column::{
         ConnectP50, ConnectP99, Cycles, Failed, FirstByteP50, FirstByteP99, Limit, P50, P99, Ratio,
-        ServerCpu, Target,
+        ServerCpu, Target, TimeWait,
     };
     [
         Target,
@@ -87,6 +88,7 @@ pub(crate) const OF_CYCLES: [Column; 12] = {
         FirstByteP99,
         ServerCpu,
         Limit,
+        TimeWait,
         Failed,
     ]
 };
@@ -130,6 +132,7 @@ impl Tabular for Column {
             Self::FirstByteP50 => "first byte\np50",
             Self::FirstByteP99 => "first byte\np99",
             Self::Failed => "failed",
+            Self::TimeWait => "TIME_WAIT\nleft",
             Self::ServerCpu => "server CPU\n/message",
             Self::ServerMemory => "server memory\n/connection",
             Self::Limit => "limit",
@@ -171,6 +174,7 @@ impl Tabular for Column {
                 .cycles
                 .as_ref()
                 .map_or_else(absent, |cycles| cycles.failures.words()),
+            Self::TimeWait => row.cycles.as_ref().map_or_else(absent, time_wait),
             Self::ServerCpu => row
                 .server_cpu_per_message_ns
                 .map_or_else(absent, format::time_ns),
@@ -290,6 +294,15 @@ fn ratio(ratio: &Ratio) -> String {
     };
     let spread = format::spread(&ratio.estimate, format::ratio);
     format!("{mark}{}×{spread}", format::ratio(ratio.estimate.median))
+}
+
+/// With a word where there was no room for more.
+fn time_wait(cycles: &Cycles) -> String {
+    let full = cycles.time_wait_overflows.is_some_and(|lost| lost > 0.0);
+    cycles.time_wait_sockets.map_or_else(absent, |sockets| {
+        let word = if full { "\nfull" } else { "" };
+        format!("{}{word}", format::exact(sockets.round() as u64))
+    })
 }
 
 fn of_cycles(row: &Row, pick: impl Fn(&Cycles) -> Option<u64>) -> String {

@@ -80,6 +80,7 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
             }
         }
         notes.extend(starved(&group.rows).map(|text| format!("{text} at {at}.")));
+        notes.extend(time_wait_full(&group.rows).map(|text| format!("{text} at {at}.")));
         notes.extend(fewer_trials(&group.rows).map(|text| format!("{text} at {at}.")));
         notes.extend(no_baseline(summary, &group.rows).map(|text| format!("{text} at {at}.")));
     }
@@ -168,7 +169,7 @@ fn legend(summary: &Summary<'_>) -> Vec<String> {
         }.to_owned());
     }
     if summary.rows().any(|row| row.cycles.is_some()) {
-        lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. failed: cycles of all repeats together, by kind.".to_owned());
+        lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. TIME_WAIT left: sockets of either side in that state when a trial ends. failed: cycles of all repeats together, by kind.".to_owned());
     }
     lines.extend(marks(summary));
     lines.extend(partial(summary));
@@ -278,6 +279,19 @@ fn fewer_trials(rows: &[Row]) -> Option<String> {
     });
     (!fewer.is_empty())
         .then(|| format!("Figures that stand on fewer than {planned} trials: {fewer}"))
+}
+
+/// Rows whose later connections closed in another way than the first ones.
+fn time_wait_full(rows: &[Row]) -> Option<String> {
+    let full = by_target(rows, |row| {
+        let lost = row.cycles.as_ref()?.time_wait_overflows?;
+        (lost > 0.0).then(|| exact(lost.round() as u64))
+    });
+    (!full.is_empty()).then(|| {
+        format!(
+            "TIME_WAIT was full (net.ipv4.tcp_max_tw_buckets), and connections closed without it, which costs less (--kernel tcp_max_tw_buckets=2000000 makes room, --closing reset leaves none): {full}"
+        )
+    })
 }
 
 fn no_baseline(summary: &Summary<'_>, rows: &[Row]) -> Option<String> {

@@ -64,6 +64,8 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         connect_latency: of_connect.as_ref().map(latency_summary),
         first_byte_latency: of_first_byte.as_ref().map(latency_summary),
         failures: failures(if basis.is_empty() { &trials.all } else { basis }),
+        time_wait_sockets: counter_median(basis, "Sockstat.TimeWait"),
+        time_wait_overflows: counter_median(basis, "TcpExt.TCPTimeWaitOverflow"),
     });
     Row {
         target: target.to_owned(),
@@ -141,6 +143,15 @@ fn server_median(
             .iter()
             .filter_map(|trial| trial.server.as_ref().and_then(pick)),
     )
+}
+
+/// Of the trials whose counters were read. The record keeps those that changed; where others did, this one did not.
+fn counter_median(trials: &[&Trial], name: &str) -> Option<f64> {
+    let counters = trials.iter().map(|trial| &trial.kernel_counters);
+    let read = counters.filter(|counters| !counters.is_empty());
+    // Fewer than before: sockets of others are counted too, and nothing can be told.
+    let changes = read.map(|counters| u64::try_from(counters.get(name).copied().unwrap_or(0)));
+    median_of(changes.flatten().map(|change| change as f64))
 }
 
 pub(crate) fn latency_summary(live: &Live) -> Latency {

@@ -212,6 +212,10 @@ pub struct Cycles {
     pub first_byte_latency: Option<Latency>,
     /// Those that failed, by kind; of a row without figures those of all its trials.
     pub failures: Failures,
+    /// Sockets in `TIME_WAIT`, of either side, that the trial's network had more at its end than at its beginning; median of the trials.
+    pub time_wait_sockets: Option<f64>,
+    /// Sockets that closed without it, since there were as many as `net.ipv4.tcp_max_tw_buckets` allows; median of the trials.
+    pub time_wait_overflows: Option<f64>,
 }
 
 impl<'a> Summary<'a> {

@@ -43,12 +43,12 @@ const LAYOUTS: [&[&[Column]]; 3] = {
 const CHURN_LAYOUTS: [&[&[Column]]; 3] = {
     use Column::{
         ConnectP50, ConnectP99, Cycles, Failed, FirstByteP50, FirstByteP99, Limit, P50, P99, Ratio,
-        ServerCpu, Target,
+        ServerCpu, Target, TimeWait,
     };
     [
         &[&OF_CYCLES],
         &[
-            &[Target, Cycles, Ratio, Limit, Failed],
+            &[Target, Cycles, Ratio, Limit, TimeWait, Failed],
             &[
                 Target,
                 P50,
@@ -64,7 +64,7 @@ const CHURN_LAYOUTS: [&[&[Column]]; 3] = {
             &[Target, Cycles, Ratio],
             &[Target, P50, P99, ConnectP50, ConnectP99],
             &[Target, FirstByteP50, FirstByteP99, ServerCpu],
-            &[Target, Limit, Failed],
+            &[Target, Limit, TimeWait, Failed],
         ],
     ]
 };

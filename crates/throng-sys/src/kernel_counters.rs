@@ -4,6 +4,9 @@
 //! are differs between kernels, hence a map rather than a struct. A name that a kernel lacks is absent, not 0;
 //! the meaning of each is in Documentation/networking/snmp_counter.rst. IPv6's own counters (`snmp6`) are left
 //! out: those of TCP cover both families.
+//!
+//! One figure more comes from `sockstat`, since no counter tells it: how many sockets are in `TIME_WAIT` now. (`TcpExt.TW` counts
+//! those whose minute is over.) The rest of that file is left out: it is partly of the whole machine.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,11 +14,14 @@ use std::io;
 
 use crate::kernel_file::{self, unexpected_content, with_context};
 
+/// Sockets in `TIME_WAIT` at the moment, IPv4 and IPv6 together.
+pub const TIME_WAIT: &str = "Sockstat.TimeWait";
+
 /// All counters at one moment, or their changes between two.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelCounters {
     /// By full name, `Group.Name`. Nearly all count up; a few are levels (`Tcp.CurrEstab`) or settings
-    /// (`Tcp.RtoMin`), so a change can be negative.
+    /// (`Tcp.RtoMin`), so a change can be negative. [`TIME_WAIT`] is a level.
     pub values: BTreeMap<String, i64>,
 }
 
@@ -37,9 +43,12 @@ impl KernelCounters {
         Self::read_directory(&format!("/proc/{pid}/net"))
     }
 
-    /// The counters of the network namespace in which these two files of `/proc/net` were opened.
-    pub(crate) fn read_files(snmp: &File, netstat: &File) -> io::Result<Self> {
+    /// The counters of the network namespace in which these files of `/proc/net` were opened.
+    pub(crate) fn read_files(snmp: &File, netstat: &File, sockstat: &File) -> io::Result<Self> {
         let mut counters = Self::default();
+        let sockets = kernel_file::read_again(sockstat)
+            .map_err(|error| with_context(&error, format_args!("cannot read sockstat")))?;
+        counters.add_time_wait(&String::from_utf8_lossy(&sockets));
         for (name, file) in [("snmp", snmp), ("netstat", netstat)] {
             let text = kernel_file::read_again(file)
                 .map_err(|error| with_context(&error, format_args!("cannot read {name}")))?;
@@ -52,6 +61,7 @@ impl KernelCounters {
 
     fn read_directory(directory: &str) -> io::Result<Self> {
         let mut counters = Self::default();
+        counters.add_time_wait(&kernel_file::read(format!("{directory}/sockstat"))?);
         for file in ["snmp", "netstat"] {
             let path = format!("{directory}/{file}");
             let text = kernel_file::read(&path)?;
@@ -91,6 +101,16 @@ impl KernelCounters {
             self.add_pair(group, names, values)?;
         }
         Ok(())
+    }
+
+    /// `TCP: inuse 1 orphan 0 tw 97 alloc 1 mem 288`.
+    fn add_time_wait(&mut self, sockstat: &str) {
+        let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"));
+        let mut words = tcp.unwrap_or_default().split_whitespace();
+        let value = words.find(|word| *word == "tw").and_then(|_| words.next());
+        if let Some(count) = value.and_then(|value| value.parse().ok()) {
+            self.values.insert(TIME_WAIT.to_owned(), count);
+        }
     }
 
     fn add_pair(&mut self, group: &str, names: &str, values: &str) -> Result<(), String> {
@@ -142,6 +162,15 @@ mod tests {
     }
 
     #[test]
+    fn sockets_in_time_wait_are_found_by_their_name() {
+        let mut counters = KernelCounters::default();
+        counters.add_time_wait("UDP: tw 3\n");
+        assert_eq!(counters.get(TIME_WAIT), None);
+        counters.add_time_wait("sockets: used 23\nTCP: inuse 1 orphan 0 tw 97 alloc 1 mem 288\n");
+        assert_eq!(counters.get(TIME_WAIT), Some(97));
+    }
+
+    #[test]
     fn other_shapes_are_refused() {
         for text in [
             "Tcp: A B\nTcp: 1",
@@ -177,9 +206,9 @@ mod tests {
         assert!(before.get("TcpExt.ListenOverflows").is_some());
     }
 
-    /// Those that explain what an accept queue does: on Linux 6.5 and later all are there, each under this name.
+    /// Those that explain what an accept queue does, and what short connections leave behind: on Linux 6.5 and later all are there, each under this name.
     #[test]
-    fn the_counters_of_the_accept_queue_are_there() {
+    fn the_counters_of_queues_and_of_time_wait_are_there() {
         let counters = KernelCounters::read().unwrap();
         for name in [
             "Tcp.AttemptFails",
@@ -199,6 +228,8 @@ mod tests {
             "TcpExt.TCPReqQFullDrop",
             "TcpExt.TCPSynRetrans",
             "TcpExt.TCPTimeouts",
+            "TcpExt.TCPTimeWaitOverflow",
+            TIME_WAIT,
         ] {
             assert!(counters.get(name).is_some(), "{name}");
         }

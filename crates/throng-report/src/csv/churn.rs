@@ -3,7 +3,7 @@
 //! `connections` before them are the clients.
 
 use serde::Serialize;
-use throng_record::{ConnectionsPhase, ExchangePhase, Pacing, RunRecord, Trial};
+use throng_record::{ConnectionsPhase, ErrorKind, ExchangePhase, Pacing, RunRecord, Trial};
 
 use super::backlog::quantiles;
 use crate::backlog::cell::{by_kind, errors};
@@ -39,10 +39,15 @@ pub(super) struct Figures {
     closed: u64,
     timed_out: u64,
     other_errors: u64,
+    ports_exhausted: u64,
+    time_wait_sockets: Option<i64>,
+    time_wait_overflows: Option<i64>,
 }
 
 pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
-    let failures = by_kind(&errors(trial));
+    let errors = errors(trial);
+    let failures = by_kind(&errors);
+    let ports_exhausted = errors.counts.get(&ErrorKind::PortsExhausted);
     let setting = record.plan.settings.get(trial.setting as usize);
     let mut figures = Figures {
         workload: setting.map_or_else(String::new, |setting| setting.workload.clone()),
@@ -52,8 +57,16 @@ pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
         closed: failures.closed,
         timed_out: failures.timed_out,
         other_errors: failures.other,
+        ports_exhausted: ports_exhausted.copied().unwrap_or(0),
         ..Figures::default()
     };
+    let counters = &trial.kernel_counters;
+    let counter = |name| {
+        let change = counters.get(name).copied().unwrap_or(0);
+        (!counters.is_empty()).then_some(change)
+    };
+    figures.time_wait_sockets = counter("Sockstat.TimeWait");
+    figures.time_wait_overflows = counter("TcpExt.TCPTimeWaitOverflow");
     if let Pacing::Open {
         rate_per_second, ..
     } = trial.job.exchange.pacing

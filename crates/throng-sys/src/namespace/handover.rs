@@ -21,7 +21,13 @@ use crate::sock_diag::SocketDiagnostics;
 
 /// What is opened inside, in the order of the message. After it come the netlink socket, the packet socket where one can be
 /// opened, and the user namespace where there is one.
-const FILES: [&str; 4] = ["ns/net", "net/snmp", "net/netstat", "net/unix"];
+const FILES: [&str; 5] = [
+    "ns/net",
+    "net/snmp",
+    "net/netstat",
+    "net/sockstat",
+    "net/unix",
+];
 /// All of them.
 const DESCRIPTORS_MAX: usize = FILES.len() + 3;
 
@@ -108,6 +114,7 @@ impl Network {
             net: next()?,
             snmp: next()?.into(),
             netstat: next()?.into(),
+            sockstat: next()?.into(),
             unix: next()?.into(),
             diagnostics: Arc::new(next()?.into()),
             packets: match packet_refusal {

@@ -35,6 +35,7 @@ pub(super) struct Private {
     pub(super) packets: Result<Arc<PacketSocket>, i32>,
     pub(super) snmp: File,
     pub(super) netstat: File,
+    pub(super) sockstat: File,
     pub(super) unix: File,
 }
 
@@ -122,7 +123,9 @@ impl Network {
     /// As [`KernelCounters::read`].
     pub fn counters(&self) -> io::Result<KernelCounters> {
         match &self.private {
-            Some(private) => KernelCounters::read_files(&private.snmp, &private.netstat),
+            Some(private) => {
+                KernelCounters::read_files(&private.snmp, &private.netstat, &private.sockstat)
+            }
             None => KernelCounters::read(),
         }
     }
