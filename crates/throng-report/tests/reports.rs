@@ -73,7 +73,18 @@ fn terminal_of_multiplexers_with_idle_connections() {
 }
 
 #[test]
+fn terminal_of_connections_for_one_request() {
+    let record = fixture::churn();
+    insta::assert_snapshot!("churn_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("churn_terminal_100", terminal(&record, 100));
+    insta::assert_snapshot!("churn_terminal_80", terminal(&record, 80));
+    let open = fixture::churn_open();
+    insta::assert_snapshot!("churn_open_terminal_160", terminal(&open, 160));
+}
+
+#[test]
 fn markdown() {
+    insta::assert_snapshot!("churn_markdown", other(&fixture::churn(), Format::Markdown));
     insta::assert_snapshot!(
         "accept_markdown",
         other(&fixture::accept(), Format::Markdown)
@@ -96,6 +107,8 @@ fn markdown() {
 
 #[test]
 fn csv() {
+    insta::assert_snapshot!("churn_csv", other(&fixture::churn(), Format::Csv));
+    insta::assert_snapshot!("churn_open_csv", other(&fixture::churn_open(), Format::Csv));
     insta::assert_snapshot!("accept_few_csv", other(&fixture::accept_few(), Format::Csv));
     insta::assert_snapshot!("backlog_csv", other(&fixture::backlog(), Format::Csv));
     insta::assert_snapshot!("closed_csv", other(&fixture::closed(), Format::Csv));
@@ -105,6 +118,10 @@ fn csv() {
 
 #[test]
 fn json() {
+    insta::assert_snapshot!(
+        "churn_open_json",
+        other(&fixture::churn_open(), Format::Json)
+    );
     insta::assert_snapshot!(
         "accept_few_json",
         other(&fixture::accept_few(), Format::Json)

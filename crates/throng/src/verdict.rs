@@ -140,8 +140,11 @@ fn hint(experiment: Experiment, first: Option<&Check>) -> &'static str {
         Experiment::Echo => {
             "measure longer (--duration) or more often (--repeats), on a quieter machine; see throng doctor"
         }
-        Experiment::Backlog | Experiment::Churn if nobody_answered => {
+        Experiment::Backlog if nobody_answered => {
             "see the findings in the report, and try one request alone: --clients 1 --requests 1"
+        }
+        Experiment::Churn if nobody_answered => {
+            "see the findings in the report, and try one cycle alone: --clients 1 --messages 1"
         }
         Experiment::Backlog | Experiment::Accept | Experiment::Churn => {
             "measure more often (--repeats), on a quieter machine; see throng doctor"

@@ -10,6 +10,7 @@ use super::*;
 
 mod accept;
 mod backlog;
+mod churn;
 mod files;
 mod overlays;
 mod refusals;

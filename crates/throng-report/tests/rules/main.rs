@@ -2,6 +2,7 @@
 
 mod accept;
 mod backlog;
+mod churn;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 

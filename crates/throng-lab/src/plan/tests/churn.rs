@@ -1,0 +1,145 @@
+//! Plans of the churn experiment.
+
+use throng_record::plan::Experiment;
+use throng_record::{Amount, Closing, ConnectionUse, Pacing, Plan, Protocol, Setting, Stop};
+
+use super::super::backlog_test_environment;
+use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
+
+fn outcome(text: &str) -> Result<Resolved, PlanError> {
+    let targets = if text.contains("targets") {
+        ""
+    } else {
+        "targets = ['iterative']\n"
+    };
+    let text = format!("experiment = 'churn'\n{targets}{text}");
+    let draft = PlanDraft::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
+    resolve(draft, &backlog_test_environment())
+}
+
+fn plan(text: &str) -> Plan {
+    outcome(text)
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+        .plan
+}
+
+fn setting(text: &str) -> Setting {
+    plan(text).settings.swap_remove(0)
+}
+
+fn refusal(text: &str) -> String {
+    outcome(text).expect_err(text).to_string()
+}
+
+#[test]
+fn nothing_but_a_target_is_needed() {
+    let plan = plan("");
+    assert_eq!(
+        (plan.name.as_str(), plan.experiment, plan.repeats),
+        ("churn", Experiment::Churn, 6)
+    );
+    let setting = &plan.settings[0];
+    assert_eq!((setting.connections, setting.backlog), (100, 1024));
+    assert_eq!(setting.closing, Closing::Fin);
+    assert_eq!(setting.protocol, Protocol::Echo { size_bytes: 6 });
+    assert_eq!(setting.pacing, Pacing::Closed { outstanding: 1 });
+    assert_eq!(setting.warmup, Amount::DurationNs(300_000_000));
+    assert_eq!(setting.stop, Stop::DurationNs(2_000_000_000));
+    assert!(!setting.observe);
+    assert!(matches!(
+        setting.connection,
+        ConnectionUse::PerMessage {
+            tells_every_request: false,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn how_connections_end_may_be_swept() {
+    let plan = plan("closing = ['reset', 'fin']\nclients = [7, 3]");
+    let points: Vec<(Closing, u32)> = plan
+        .settings
+        .iter()
+        .map(|one| (one.closing, one.connections))
+        .collect();
+    assert_eq!(points.len(), 4);
+    for closing in [Closing::Fin, Closing::Reset] {
+        for clients in [3, 7] {
+            assert!(points.contains(&(closing, clients)), "{points:?}");
+        }
+    }
+    let mut swept = plan.swept;
+    swept.sort();
+    assert_eq!(swept, ["clients", "closing"]);
+}
+
+#[test]
+fn it_may_go_by_a_schedule_end_by_a_count_and_be_observed() {
+    let setting = setting("rate = 500\nmessages = 1009\nwarmup = '31 messages'\nobserve = true");
+    assert!(matches!(
+        setting.pacing,
+        Pacing::Open {
+            rate_per_second: 500.0,
+            outstanding: 1,
+            ..
+        }
+    ));
+    assert_eq!(setting.stop, Stop::Messages(1009));
+    assert_eq!(setting.warmup, Amount::Messages(31));
+    assert!(setting.observe);
+    assert!(matches!(
+        setting.connection,
+        ConnectionUse::PerMessage {
+            tells_every_request: true,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_workload_that_closes_first_answers_at_once() {
+    let setting = setting("workload = 'oneshot'");
+    assert_eq!(setting.service_time_ns, Some(0));
+    assert_eq!(setting.workload, "oneshot");
+}
+
+#[test]
+fn what_it_has_no_use_for_is_refused_with_what_to_write_instead() {
+    for (text, said) in [
+        ("connections = 5", "write clients"),
+        ("requests = 5", "write messages or duration"),
+        ("requests-total = 5", "write messages"),
+        ("service-time = '5ms'", "throng backlog"),
+        ("delay-inline = true", "throng backlog"),
+        ("confidence = 0.01", "write duration and repeats"),
+        ("outstanding = 2", "write clients"),
+        ("lockstep = 2", "write clients or rate"),
+        ("server = 'per-sweep'", "leave it out"),
+        ("published = true", "throng accept"),
+        ("clients = 0", "nobody would ask"),
+        ("rate = 0", "rate"),
+        ("messages = 5\nduration = '1s'", "duration"),
+        ("family = 'unix'", "handshake"),
+        ("targets = ['unix:/tmp/none']", "handshake"),
+    ] {
+        let refusal = refusal(text);
+        assert!(refusal.contains(said), "{text}: {refusal}");
+    }
+}
+
+#[test]
+fn only_it_has_a_choice_of_closing() {
+    for experiment in ["echo", "backlog", "accept"] {
+        let targets = match experiment {
+            "accept" => "",
+            _ => "targets = ['iterative']\n",
+        };
+        let text = format!("experiment = '{experiment}'\n{targets}closing = 'fin'");
+        let draft = PlanDraft::parse(&text, "plan.toml").expect("it can be read");
+        let refusal = resolve(draft, &backlog_test_environment()).expect_err(experiment);
+        assert!(refusal.to_string().contains("throng churn"), "{refusal}");
+    }
+    let error = PlanDraft::parse("closing = 'slam'", "plan.toml").expect_err("no such word");
+    assert!(error.to_string().contains("slam"), "{error}");
+}

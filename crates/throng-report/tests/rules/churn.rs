@@ -1,0 +1,32 @@
+//! What a report says of connections that live for one request.
+
+use throng_report::{Format, Options, Summary, render};
+
+use super::fixture::{churn, churn_open};
+
+#[test]
+fn what_is_left_in_time_wait_is_a_median_and_unknown_where_others_close_too() {
+    let record = churn();
+    let summary = Summary::of(&record);
+    let cycles = |group: usize, row: usize| summary.groups[group].rows[row].cycles.expect("some");
+    assert_eq!(cycles(0, 0).time_wait_sockets, Some(131_072.0));
+    assert_eq!(cycles(0, 0).time_wait_overflows, Some(7_300.0));
+    assert_eq!(cycles(0, 1).time_wait_overflows, Some(0.0));
+    assert_eq!(cycles(1, 0).time_wait_sockets, Some(0.0));
+    let shared = churn_open();
+    let shared = Summary::of(&shared).groups[0].rows[0].cycles;
+    assert_eq!(shared.expect("some").time_wait_sockets, None);
+}
+
+#[test]
+fn no_room_in_time_wait_is_told_only_of_those_that_had_none() {
+    let text = render(&churn(), Format::Markdown, &Options::default());
+    let told: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("tcp\\_max\\_tw\\_buckets"))
+        .collect();
+    assert_eq!(told.len(), 1, "{text}");
+    assert!(told[0].contains("epoll-edge 7,300") && !told[0].contains("thread"));
+    let text = render(&churn_open(), Format::Markdown, &Options::default());
+    assert!(!text.contains("buckets"));
+}
