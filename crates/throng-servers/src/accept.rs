@@ -50,6 +50,11 @@ pub(crate) struct Pause {
 impl Pause {
     pub(crate) fn begin(&mut self, cause: io::Error) {
         self.until_ns = Some(monotonic_ns() + PAUSE_NS);
+        self.count(cause);
+    }
+
+    /// Counts one that lasts until a connection closes, of which the loop itself keeps account.
+    pub(crate) fn count(&mut self, cause: io::Error) {
         self.times += 1;
         self.cause.get_or_insert(cause);
     }

@@ -10,6 +10,7 @@
 
 mod accept;
 mod at_once;
+mod bell;
 mod deadlines;
 mod declaration;
 mod delay;
@@ -22,6 +23,7 @@ mod model;
 mod models;
 mod note;
 mod opening;
+mod places;
 mod room;
 mod serve;
 mod threads;

@@ -18,6 +18,13 @@ use crate::workload::UNSENT_BYTES_MAX;
 /// connection: nobody who has kept up is closed for it.
 const MAIL_BYTES_MAX: usize = UNSENT_BYTES_MAX / 4 * 3;
 
+/// Whoever has it keeps the descriptors of all mailboxes open. Loops with descriptor tables of their own must not be the last
+/// to let go of them: in their tables other files have those numbers.
+#[derive(Debug)]
+pub(crate) struct Office {
+    _boxes: Arc<[Mailbox]>,
+}
+
 /// A loop's own mailbox, and the way to those of the others. Dropped, it is closed: what others post there is lost.
 #[derive(Debug)]
 pub(crate) struct Post {
@@ -51,6 +58,19 @@ impl Post {
             own,
         };
         Ok((0..loops).map(post).collect())
+    }
+
+    /// What keeps all mailboxes open.
+    pub(crate) fn office(&self) -> Office {
+        Office {
+            _boxes: Arc::clone(&self.boxes),
+        }
+    }
+
+    /// What a loop with a descriptor table of its own needs in it.
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let flags = self.boxes.iter().map(|mailbox| mailbox.flag.as_fd());
+        flags.chain([self.as_fd()])
     }
 
     /// The numbers of the other loops.

@@ -12,7 +12,7 @@ pub enum Note {
     AcceptPaused {
         /// Pauses, each until a connection closed or 50 ms had passed.
         times: u64,
-        /// The first failed accept.
+        /// The first failed accept, or that no loop had a place left.
         cause: io::Error,
     },
     /// Connections were accepted and closed at once, unserved.

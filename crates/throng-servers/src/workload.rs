@@ -11,6 +11,7 @@ mod inline;
 mod oneshot;
 
 use std::fmt;
+use std::os::fd::BorrowedFd;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -152,6 +153,11 @@ pub(crate) trait Session: Send + 'static {
 
     /// Who is sent what [`Session::input`] appends.
     const AUDIENCE: Audience = Audience::Sender;
+
+    /// What its sessions use besides their connections, which a thread with a descriptor table of its own needs there.
+    fn descriptor(_settings: &Self::Settings) -> Option<BorrowedFd<'_>> {
+        None
+    }
 
     /// The session of a connection that has just been accepted.
     fn begin(settings: &Self::Settings) -> Self;

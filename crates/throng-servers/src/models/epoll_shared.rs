@@ -13,6 +13,15 @@
 //! what waits besides to whoever is idle. `epoll-reuseport` spreads them evenly. Left out on purpose: nginx lets a worker
 //! add its listener again after every 16th connection, which puts it last.
 //!
+//! *Each loop has a descriptor table of its own*, and so the whole `ulimit -n`: twice the loops hold twice the connections. Its
+//! first act is to leave the common table ([`descriptor_table`]) with what it needs: the listeners, the ends of the socket
+//! pairs below, the mailboxes. Those belong to the main thread, which closes them when the last loop has ended.
+//!
+//! *A full loop leaves the listeners* before an accept can fail, and those who wait to loops that have places left. The kernel has
+//! told one loop of each of them, and that may have been this one. So it rings a bell ([`Bell`]), which wakes another loop with
+//! places as a new connection does, and that one looks at the listeners anew. When a connection closes, the loop watches them
+//! again. Only where all loops are full nobody accepts, which the server notes.
+//!
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
 //! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
@@ -25,24 +34,20 @@
 //!
 //! *Termination.* The loops and the main thread hold the ends of a socket pair. Whoever shuts it down, the main thread on the
 //! stop signal or a loop that fails, makes it readable for all of them, and since nobody reads from it, it stays so: no loop
-//! can miss it. Each then lets go of the listeners, of which the last one closes them, and drains its own connections.
+//! can miss it. The first to see it ends the listeners, for the others too, and each drains its own connections.
 
 mod connection;
+mod main_thread;
 mod passing;
 
 use std::io;
-use std::net::Shutdown;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
-use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::thread::{self, Scope, ScopedJoinHandle};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use slab::Slab;
 use throng_sys::clock::monotonic_ns;
+use throng_sys::descriptor_table;
 use throng_sys::epoll::{Epoll, Event, Interest};
-use throng_sys::poll::{PollSet, READABLE};
 
 use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
@@ -53,10 +58,13 @@ use crate::listener::Listener;
 use crate::mailbox::Post;
 use crate::model::Family;
 use crate::note::Refusals;
-use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::places::Places;
+use crate::serve::Served;
 use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Connection, Next, Stage};
+use main_thread::Common;
+
+pub(crate) use main_thread::serve;
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "epoll-shared",
@@ -85,99 +93,19 @@ const BATCH: usize = 256;
 const FIRST_LISTENER: u64 = 1 << 32;
 const STOP: u64 = u64::MAX;
 const MAIL: u64 = STOP - 1;
+const BELL: u64 = STOP - 2;
 
 const FOR_CONNECTIONS: Interest = Interest::IN.union(Interest::EXCLUSIVE);
 
 const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
 
-pub(crate) fn serve<S: Session>(
-    opening: &mut Opening<'_>,
-    settings: &S::Settings,
-    stop: BorrowedFd<'_>,
-) -> Result<Served, ModelError> {
-    let listeners: Arc<[Listener]> = opening.listeners()?.into();
-    let (main_end, loops_end) = UnixStream::pair()?;
-    let loops = (0..opening.workers())
-        .map(|_| Loop::<S>::new(settings, Arc::clone(&listeners), &loops_end))
-        .collect::<io::Result<Vec<_>>>()?;
-    let loops = with_post(loops)?;
-    // The scope ends when the last loop has: none outlives this call.
-    let served = thread::scope(|scope| {
-        let started = start(scope, loops, &loops_end);
-        let waited = started.is_ok().then(|| {
-            opening.ready(&listeners);
-            wait_for_either(stop, &main_end)
-        });
-        // On every way out: loops that have started must end.
-        drop(listeners);
-        shut_down(&main_end);
-        let served = join(started?);
-        waited.transpose().and(served)
-    });
-    Ok(served?)
-}
-
-/// Gives each loop its mailbox, where what one says goes to all.
-fn with_post<S: Session>(mut loops: Vec<Loop<'_, S>>) -> io::Result<Vec<Loop<'_, S>>> {
-    if S::AUDIENCE == Audience::Everyone {
-        let count = loops.len();
-        for (server, post) in loops.iter_mut().zip(Post::for_loops(count)?) {
-            server.epoll.add(&post, MAIL, Interest::IN)?;
-            server.post = Some(post);
-        }
-    }
-    Ok(loops)
-}
-
-type Handle<'scope> = ScopedJoinHandle<'scope, io::Result<Served>>;
-
-fn start<'scope, S: Session + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    loops: Vec<Loop<'scope, S>>,
-    loops_end: &'scope UnixStream,
-) -> io::Result<Vec<Handle<'scope>>> {
-    let start = |(server, index): (Loop<'scope, S>, usize)| {
-        thread::Builder::new()
-            .name(format!("loop-{index}"))
-            .spawn_scoped(scope, move || {
-                let result = server.run();
-                // After a failure the others end too; after a stop they do already.
-                shut_down(loops_end);
-                result
-            })
-    };
-    loops.into_iter().zip(0..).map(start).collect()
-}
-
-fn wait_for_either(stop: BorrowedFd<'_>, main_end: &UnixStream) -> io::Result<()> {
-    let mut set = PollSet::new();
-    set.push(stop, READABLE);
-    set.push(main_end, READABLE);
-    // A signal that is not ours ends a wait too.
-    while set.wait(None)? == 0 {}
-    Ok(())
-}
-
-fn shut_down(end: &UnixStream) {
-    // It fails where the other end has been shut down, which has had the effect.
-    let _ = end.shutdown(Shutdown::Both);
-}
-
-/// What all did together, or the first error, when all have ended.
-fn join(loops: Vec<Handle<'_>>) -> io::Result<Served> {
-    let join = |server: Handle<'_>| server.join().unwrap_or_else(|panic| resume_unwind(panic));
-    let results: Vec<io::Result<Served>> = loops.into_iter().map(join).collect();
-    results
-        .into_iter()
-        .try_fold(Served::default(), |sum, served| Ok(sum.and(served?)))
-}
-
 /// What each of the other threads does.
 struct Loop<'a, S: Session> {
     settings: S::Settings,
     epoll: Epoll,
-    stop: BorrowedFd<'a>,
-    listeners: Arc<[Listener]>,
+    common: &'a Common,
+    /// None once they are ended.
+    listeners: &'a [Listener],
     connections: Slab<Connection<S>>,
     deadlines: Deadlines,
     input: Vec<u8>,
@@ -185,6 +113,7 @@ struct Loop<'a, S: Session> {
     /// None where nothing goes to everyone.
     post: Option<Post>,
     mail: Vec<u8>,
+    places: Places<'a>,
     pause: Pause,
     refusals: Refusals,
     drain: Option<Drain>,
@@ -193,22 +122,26 @@ struct Loop<'a, S: Session> {
 }
 
 impl<'a, S: Session> Loop<'a, S> {
-    fn new(
-        settings: &S::Settings,
-        listeners: Arc<[Listener]>,
-        stop: &'a UnixStream,
-    ) -> io::Result<Self> {
+    /// A loop of the calling thread, which has done nothing else yet.
+    fn begin(settings: &S::Settings, common: &'a Common, post: Option<Post>) -> io::Result<Self> {
+        let mail = post.iter().flat_map(Post::descriptors);
+        let mut kept: Vec<BorrowedFd<'_>> = common.descriptors().chain(mail).collect();
+        kept.extend(S::descriptor(settings));
+        descriptor_table::make_private(&kept)?;
+        let places = common.fullness.places(kept.len());
+        drop(kept);
         let server = Self {
             settings: settings.clone(),
             epoll: Epoll::new(BATCH)?,
-            stop: stop.as_fd(),
-            listeners,
+            common,
+            listeners: &common.listeners,
             connections: Slab::new(),
             deadlines: Deadlines::default(),
             input: vec![0; INPUT_BYTES],
             output: Vec::with_capacity(INPUT_BYTES),
-            post: None,
+            post,
             mail: Vec::new(),
+            places,
             pause: Pause::default(),
             refusals: Refusals::default(),
             drain: None,
@@ -216,7 +149,10 @@ impl<'a, S: Session> Loop<'a, S> {
             bytes: 0,
         };
         // Not exclusively: it concerns every loop.
-        server.epoll.add(stop, STOP, Interest::IN)?;
+        server.epoll.add(&common.loops_end, STOP, Interest::IN)?;
+        if let Some(post) = &server.post {
+            server.epoll.add(post, MAIL, Interest::IN)?;
+        }
         server.watch_listeners()?;
         Ok(server)
     }
@@ -260,6 +196,8 @@ impl<'a, S: Session> Loop<'a, S> {
             self.serve_connection(event.token);
         } else if event.token == MAIL {
             self.take_mail();
+        } else if event.token == BELL {
+            self.look_again();
         } else if event.token == STOP {
             self.begin_drain()?;
         } else {
@@ -353,13 +291,15 @@ impl<'a, S: Session> Loop<'a, S> {
 
     /// Those left over keep the listener readable. Another loop may have been faster: then none waits.
     fn accept_one(&mut self, index: usize) {
-        // Gone where the drain began, and not to be asked where the pause began, in this batch.
-        let listener = self.listeners.get(index);
-        let Some(listener) = listener.filter(|_| !self.pause.is_on()) else {
+        // Gone where the drain began, and not to be asked where accepting ended, in this batch.
+        let rests = self.pause.is_on() || self.places.is_full();
+        let Some(listener) = self.listeners.get(index).filter(|_| !rests) else {
             return;
         };
         match listener.accept() {
             Ok(socket) => self.admit(socket),
+            // Another loop has ended it: the stop is about to be reported here too.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
             Err(error) => match accept::failure(&error) {
                 Failure::NoneWaits | Failure::ThisOneOnly => {}
                 Failure::Exhausted => self.rest(error),
@@ -375,14 +315,39 @@ impl<'a, S: Session> Loop<'a, S> {
                 let connection = slot.insert(Connection::new(socket, &self.settings));
                 let greeted = connection.greet(&mut self.bytes);
                 self.accepted += 1;
+                self.leave_listeners_if_full();
                 self.go_on(key, greeted);
             }
             Err(error) => self.refusals.add(error),
         }
     }
 
+    fn leave_listeners_if_full(&mut self) {
+        if self.places.are_taken_by(self.connections.len()) {
+            self.leave_listeners();
+            if let Some(why) = self.places.fill() {
+                self.pause.count(why);
+            }
+        }
+    }
+
+    /// The bell has rung: connections may wait of which only another loop knew.
+    fn look_again(&mut self) {
+        // One that left the listeners in this batch has rung it since.
+        if self.pause.is_on() || self.places.is_full() {
+            return;
+        }
+        self.common.bell.silence();
+        self.unwatch_listeners();
+        if let Err(error) = self.watch_listeners() {
+            self.rest(error);
+        }
+    }
+
     fn resume_accepting(&mut self) {
-        if self.pause.end()
+        let was_resting = self.places.free() | self.pause.end();
+        if was_resting
+            && self.drain.is_none()
             && let Err(error) = self.watch_listeners()
         {
             // Tried again when the pause is over.
@@ -391,12 +356,19 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn rest(&mut self, cause: io::Error) {
-        self.unwatch_listeners();
+        self.leave_listeners();
         self.pause.begin(cause);
     }
 
-    /// A listener on which connections wait already is reported at once.
+    /// Those who wait may be known to this loop only: another one is told.
+    fn leave_listeners(&self) {
+        self.unwatch_listeners();
+        self.common.bell.ring();
+    }
+
+    /// A listener on which connections wait already is reported at once, and a bell that has rung.
     fn watch_listeners(&self) -> io::Result<()> {
+        self.epoll.add(&self.common.bell, BELL, FOR_CONNECTIONS)?;
         for (listener, token) in self.listeners.iter().zip(FIRST_LISTENER..) {
             self.epoll.add(listener, token, FOR_CONNECTIONS)?;
         }
@@ -404,17 +376,18 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn unwatch_listeners(&self) {
-        for listener in self.listeners.iter() {
-            // It fails where the listener is not watched, which is what is wanted.
+        // It fails where one is not watched, which is what is wanted.
+        let _ = self.epoll.delete(&self.common.bell);
+        for listener in self.listeners {
             let _ = self.epoll.delete(listener);
         }
     }
 
     fn begin_drain(&mut self) -> io::Result<()> {
-        self.epoll.delete(self.stop)?;
-        // Another loop may hold them open for a moment longer.
+        self.epoll.delete(&self.common.loops_end)?;
         self.unwatch_listeners();
-        self.listeners = Arc::default();
+        self.listeners.iter().for_each(Listener::end);
+        self.listeners = &[];
         self.pause.end();
         self.drain = Some(Drain::begin(
             self.connections.iter().map(|(_, open)| &open.socket),

@@ -5,7 +5,7 @@
 //! knows of it. What had been answered before is sent first: the session asks for a wait of no length, and sleeps when
 //! that is over.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,6 +40,10 @@ impl<S: Session> Session for Inline<S> {
     type Settings = (S::Settings, Arc<OwnedFd>);
 
     const AUDIENCE: Audience = S::AUDIENCE;
+
+    fn descriptor((_, stop): &Self::Settings) -> Option<BorrowedFd<'_>> {
+        Some(stop.as_fd())
+    }
 
     fn begin((settings, stop): &Self::Settings) -> Self {
         Self {

@@ -1,11 +1,16 @@
 use std::io::{Read as _, Write as _};
 use std::num::NonZeroU32;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::thread;
 
 use throng_sys::address::Address;
+use throng_sys::poll::wait_readable;
 
+use super::main_thread::shut_down;
 use super::*;
-use crate::opening::Announcement;
+use crate::opening::{Announcement, Opening};
 use crate::serve::Options;
 use crate::workload::Echo;
 
@@ -62,28 +67,42 @@ fn every_connection_is_served_by_one_loop_and_every_loop_ends() {
     assert!(served.notes.is_empty(), "{:?}", served.notes);
 }
 
+fn reports_a_connection(server: &mut Loop<'_, Echo>) -> bool {
+    let ready = server.epoll.wait(Some(0)).expect("wait");
+    (0..ready).any(|position| {
+        let event = server.epoll.event(position).expect("an event");
+        event.token == FIRST_LISTENER
+    })
+}
+
 #[test]
-fn a_paused_loop_watches_its_listeners_again() {
+fn a_paused_loop_leaves_its_listeners_to_others_and_comes_back() {
     let path = std::env::temp_dir().join(format!("throng-rest-{}.sock", std::process::id()));
     let listener = Listener::open(&Address::Unix(path.clone()), 16).expect("listening");
-    let (main_end, loops_end) = UnixStream::pair().expect("a pair");
-    let mut server = Loop::<Echo>::new(&(), Arc::from([listener]), &loops_end).expect("a loop");
+    let (_main_end, loops_end) = UnixStream::pair().expect("a pair");
+    let common = Common::new(vec![listener], 1, loops_end).expect("made");
     let waiting = UnixStream::connect(&path).expect("connected");
-    let is_reported = |server: &mut Loop<'_, Echo>| {
-        let ready = server.epoll.wait(Some(0)).expect("wait");
-        (0..ready).any(|position| {
-            let event = server.epoll.event(position).expect("an event");
-            event.token == FIRST_LISTENER
-        })
+    let work = || {
+        let mut server = Loop::<Echo>::begin(&(), &common, None).expect("a loop");
+        assert!(reports_a_connection(&mut server));
+        let has_rung = || wait_readable(&common.bell, monotonic_ns()).expect("asked");
+        assert!(!has_rung());
+        server.rest(io::Error::other("full"));
+        assert!(!reports_a_connection(&mut server), "it rests");
+        assert!(has_rung(), "others are told");
+        server.resume_accepting();
+        assert!(
+            reports_a_connection(&mut server),
+            "who waited is reported at once"
+        );
+        server.look_again();
+        assert!(!has_rung(), "it has been heard");
+        assert!(reports_a_connection(&mut server), "still");
+        shut_down(&common.loops_end);
+        server.run().expect("it ends")
     };
-    assert!(is_reported(&mut server));
-    server.rest(io::Error::other("full"));
-    assert!(!is_reported(&mut server), "it rests");
-    server.resume_accepting();
-    assert!(is_reported(&mut server), "who waited is reported at once");
-    drop(waiting);
-
-    shut_down(&main_end);
-    let served = server.run().expect("it ends");
+    // Its table is its own: here the numbers of what it opens may be somebody else's.
+    let served = thread::scope(|scope| scope.spawn(work).join().expect("no panic"));
     assert_eq!(served.notes.len(), 1);
+    drop(waiting);
 }
