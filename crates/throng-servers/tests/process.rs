@@ -4,6 +4,7 @@
 #[expect(dead_code, reason = "the other test programs need more of it")]
 mod common;
 
+use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         let of_several = named![a_full_descriptor_table_neither_kills_nor_spins];
         let of_one_number = named![its_own_number_of_workers_is_announced_and_true];
         let of_loops = named![an_idle_connection_costs_little_memory];
+        let of_tables = named![each_loop_has_the_limit_on_open_files_for_itself];
         let of_tcp_only = named![a_unix_socket_is_refused_in_words];
         let of_acceptors = named![
             accept_threads_are_as_many_as_asked,
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
                 of_no_hand_over,
             ))
             .chain(each_case(serves_several, of_several))
+            .chain(each_model(has_tables, of_tables))
             .chain(each_model(has_workers, of_one_number))
             .chain(each_model(keeps_little, of_loops))
             .chain(each_model(|model| !model.serves_unix(), of_tcp_only))
@@ -49,6 +52,11 @@ fn main() -> ExitCode {
             .chain(each_model(serves_one_each, of_one_each))
             .collect()
     })
+}
+
+/// Models in which each loop has a descriptor table of its own, and whoever waits is served by any loop with places.
+fn has_tables(model: Model) -> bool {
+    model.name() == "epoll-shared"
 }
 
 fn has_workers(model: Model) -> bool {
@@ -172,6 +180,46 @@ fn meets_a_full_descriptor_table(case: Case, setup: Setup) {
     assert_eq!((ended.connections, ended.bytes), (60, 360));
     let is_noted = ended.notes.iter().any(|note| note.contains("ulimit -n"));
     assert_eq!(is_noted, comes_short, "{:?}", ended.notes);
+}
+
+fn each_loop_has_the_limit_on_open_files_for_itself(model: Model) {
+    const LIMIT: u32 = 64;
+    // What its loops keep to themselves: at most so many of each table.
+    const KEPT_MAX: usize = 16;
+    let setup = Setup::new(model, vec![Family::Ipv4.address()]);
+    let workers = NonZeroU32::new(3);
+    let server = setup.workers(workers).open_files_max(LIMIT).start();
+    // More than it has places for: those that are served are answered, whoever comes after them waits.
+    let mut clients = server.connect_many(3 * LIMIT as usize);
+    let places_least = 3 * (LIMIT as usize - KEPT_MAX);
+    let (sure, others) = clients.split_at_mut(places_least);
+    sure.iter_mut().for_each(|client| client.echo(b"first\n"));
+    let last = others.last_mut().expect("a client");
+    last.write_all(b"third\n").expect("sent");
+    last.expect_nothing();
+    server.uses_little_cpu_time(Duration::from_millis(300));
+    // Whoever closes makes room for the next, to the last of them.
+    let waiting = clients.split_off(places_least);
+    clients
+        .iter_mut()
+        .for_each(|client| client.echo(b"again\n"));
+    drop(clients);
+    let mut waiting = waiting;
+    waiting.last_mut().expect("a client").expect(b"third\n");
+    waiting
+        .iter_mut()
+        .for_each(|client| client.echo(b"third\n"));
+    drop(waiting);
+    server.accepts_everyone();
+    let ended = server.stop();
+    assert_eq!(ended.connections, 3 * u64::from(LIMIT));
+    let [note] = &ended.notes[..] else {
+        panic!("{:?}", ended.notes);
+    };
+    assert!(
+        note.contains("--workers") && note.contains("ulimit -n"),
+        "{note}"
+    );
 }
 
 /// Between two numbers of connections, so that the fixed part of the process is not counted.
