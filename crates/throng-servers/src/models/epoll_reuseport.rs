@@ -10,6 +10,9 @@
 //! nothing like it for the path of a Unix socket, so this model serves none. Left out on purpose: binding loops to CPUs,
 //! and steering connections to them by a program (`SO_ATTACH_REUSEPORT_EBPF`).
 //!
+//! *All loops share one descriptor table*, and so one `ulimit -n`, unlike those of `epoll-shared`: the hash knows nothing of a
+//! full loop and would go on giving it connections that nobody else can accept. Where the table is full, all of them pause.
+//!
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
 //! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
 //!
