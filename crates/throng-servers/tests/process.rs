@@ -17,7 +17,7 @@ use common::case::{
 use common::client::Client;
 use common::named;
 use common::setup::Setup;
-use throng_servers::{HandOver, Model};
+use throng_servers::{HandOver, Model, Workload};
 
 const FOUR: NonZeroU32 = NonZeroU32::new(4).expect("not zero");
 
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         let of_several = named![a_full_descriptor_table_neither_kills_nor_spins];
         let of_one_number = named![its_own_number_of_workers_is_announced_and_true];
         let of_loops = named![an_idle_connection_costs_little_memory];
+        let of_rooms = named![nor_does_one_that_only_listens];
         let of_tables = named![each_loop_has_the_limit_on_open_files_for_itself];
         let of_tcp_only = named![a_unix_socket_is_refused_in_words];
         let of_acceptors = named![
@@ -46,6 +47,10 @@ fn main() -> ExitCode {
             .chain(each_model(has_tables, of_tables))
             .chain(each_model(has_workers, of_one_number))
             .chain(each_model(keeps_little, of_loops))
+            .chain(each_model(
+                |model| keeps_little(model) && model.broadcasts(),
+                of_rooms,
+            ))
             .chain(each_model(|model| !model.serves_unix(), of_tcp_only))
             .chain(each_case(Model::takes_accept_threads, of_acceptors))
             .chain(each_model(has_no_acceptors, of_no_choice))
@@ -222,26 +227,32 @@ fn each_loop_has_the_limit_on_open_files_for_itself(model: Model) {
     );
 }
 
-/// Between two numbers of connections, so that the fixed part of the process is not counted.
 fn an_idle_connection_costs_little_memory(model: Model) {
+    costs_little_memory(model, Workload::Echo, |client| client.echo(b"hello\n"));
+}
+
+fn nor_does_one_that_only_listens(model: Model) {
+    costs_little_memory(model, Workload::Broadcast, |client| {
+        client.expect(b"connected\n");
+    });
+}
+
+/// Between two numbers of connections, so that the fixed part of the process is not counted.
+fn costs_little_memory(model: Model, workload: Workload, meet: fn(&mut Client)) {
     // One at a time: there are many descriptors on this side too.
     static MANY_AT_ONCE: Mutex<()> = Mutex::new(());
     let _alone = MANY_AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
 
     let setup = Setup::new(model, vec![Family::Ipv4.address()]);
-    let server = setup.one_loop().start();
+    let server = setup.workload(workload).one_loop().start();
     let many = server.at_most(3500);
     let few = many / 7;
     let mut clients = server.connect_many(few);
-    clients
-        .iter_mut()
-        .for_each(|client| client.echo(b"hello\n"));
+    clients.iter_mut().for_each(meet);
     let few_bytes = server.resident_bytes();
     clients.extend(server.connect_many(many - few));
     // One after another: no more buffers are in use at once than before.
-    clients
-        .iter_mut()
-        .for_each(|client| client.echo(b"hello\n"));
+    clients[few..].iter_mut().for_each(meet);
     let each_bytes = server.resident_bytes().saturating_sub(few_bytes) / (many - few) as u64;
     assert!(each_bytes <= 300, "{each_bytes} bytes for each");
     drop(clients);
