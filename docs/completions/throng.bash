@@ -34,8 +34,14 @@ _throng() {
             throng,echo)
                 cmd="throng__subcmd__echo"
                 ;;
+            throng,fanout)
+                cmd="throng__subcmd__fanout"
+                ;;
             throng,generate)
                 cmd="throng__subcmd__generate"
+                ;;
+            throng,hold)
+                cmd="throng__subcmd__hold"
                 ;;
             throng,load)
                 cmd="throng__subcmd__load"
@@ -65,7 +71,7 @@ _throng() {
 
     case "${cmd}" in
         throng)
-            opts="-h -V --help --version run echo backlog accept churn serve servers doctor report completions man load namespace generate"
+            opts="-h -V --help --version run echo backlog accept fanout hold churn serve servers doctor report completions man load namespace generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -147,7 +153,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --quick --format --output --runs-dir --capture --help"
+            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --quick --format --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -177,18 +183,6 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --repeats)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --baseline)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -198,6 +192,18 @@ _throng() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -310,7 +316,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --quick --format --output --runs-dir --help"
+            opts="-h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -361,18 +367,6 @@ _throng() {
                     return 0
                     ;;
                 --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --send)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --expect)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -502,7 +496,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --help"
+            opts="-h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -552,6 +546,18 @@ _throng() {
                     COMPREPLY=($(compgen -W "constant exponential" -- "${cur}"))
                     return 0
                     ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repeats)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -564,15 +570,155 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --size)
+                --backend)
+                    COMPREPLY=($(compgen -W "auto epoll io-uring" -- "${cur}"))
+                    return 0
+                    ;;
+                --shards)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --send)
+                --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --expect)
+                --addresses)
+                    COMPREPLY=($(compgen -W "spread kernel" -- "${cur}"))
+                    return 0
+                    ;;
+                --nodelay)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --connect-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --accept-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --family)
+                    COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ready-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -W "per-trial per-sweep" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__fanout)
+            opts="-h --command --connections --rate --duration --arrivals --connect-concurrency --connect-rate --line --greeting --no-greeting --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arrivals)
+                    COMPREPLY=($(compgen -W "constant exponential" -- "${cur}"))
+                    return 0
+                    ;;
+                --connect-concurrency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --line)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --greeting)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -687,6 +833,154 @@ _throng() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        throng__subcmd__hold)
+            opts="-h --command --hold --pings --connect-concurrency --connect-rate --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect-concurrency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --backend)
+                    COMPREPLY=($(compgen -W "auto epoll io-uring" -- "${cur}"))
+                    return 0
+                    ;;
+                --shards)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --addresses)
+                    COMPREPLY=($(compgen -W "spread kernel" -- "${cur}"))
+                    return 0
+                    ;;
+                --nodelay)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --connect-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --accept-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --family)
+                    COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ready-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -W "per-trial per-sweep" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         throng__subcmd__load)
             opts="-h --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -770,7 +1064,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --capture --help"
+            opts="-h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --hold --pings --connect-concurrency --connect-rate --line --greeting --no-greeting --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -840,15 +1134,27 @@ _throng() {
                     COMPREPLY=($(compgen -W "fin reset" -- "${cur}"))
                     return 0
                     ;;
-                --repeats)
+                --hold)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --baseline)
+                --pings)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
+                --connect-concurrency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --line)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --greeting)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -861,6 +1167,18 @@ _throng() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -12,6 +12,7 @@ mod generator_bound;
 mod handshake_account;
 mod littles_law;
 mod outstanding;
+pub(crate) mod phases;
 mod scheduling;
 mod server_count;
 mod server_died;
@@ -21,7 +22,7 @@ mod unserved;
 use throng_record::side::CounterDeltas;
 use throng_record::{
     AcceptPhase, Check, CheckKind, CheckResult, ConnectionsPhase, HandshakesRecord, LoadRecord,
-    Network, Pacing, TargetKind,
+    Network, Pacing, TargetKind, Work,
 };
 
 use crate::launcher::LifeEnd;
@@ -30,6 +31,7 @@ use crate::limit::Busy;
 /// What the checks of one trial are made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
+    pub(crate) work: &'a Work,
     pub(crate) pacing: &'a Pacing,
     pub(crate) target: TargetKind,
     pub(crate) load: &'a LoadRecord,
@@ -53,6 +55,7 @@ pub(crate) struct Evidence<'a> {
 /// Makes every check.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
     match &evidence.load.connections {
+        _ if evidence.work.has_phases() => phases::checks(evidence),
         Some(connections) => of_connections(evidence, connections),
         None => of_exchange(evidence),
     }

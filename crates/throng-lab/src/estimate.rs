@@ -2,15 +2,17 @@
 //!
 //! The lengths that the plan states, plus what launching, connecting and ending usually take. A stop by count
 //! is guessed at a modest server's rate, and a stop by confidence at its bound: an estimate, better too long than too short.
-//! Where each message has a connection of its own, the server's time and the kernel's timers decide; see [`waves`].
+//! Where each message has a connection of its own, the server's time and the kernel's timers decide; see [`waves`]. Where many connections are
+//! themselves the question, see [`many`].
 
+mod many;
 mod waves;
 
 use std::time::Duration;
 
 use throng_record::{
     AcceptSpec, Amount, ConnectionUse, Multiplexer, Pacing, Plan, Setting, Stop, TargetKind,
-    TargetRecord,
+    TargetRecord, Work,
 };
 
 use crate::lifetime::units;
@@ -44,7 +46,13 @@ pub fn estimate(plan: &Plan, models: &[BuiltInModel]) -> Duration {
             .map(
                 |setting| match multiplexer::spec(target, setting.connections) {
                     Some(spec) => PER_TRIAL.saturating_add(accepting(spec)),
-                    None => trial(setting, AtOnce::of(target, model, setting)),
+                    None => match &setting.work {
+                        Work::Fanout(spec) => PER_TRIAL + many::fanout(setting, spec, model),
+                        Work::Hold(spec) => PER_TRIAL + many::hold(setting, spec, model),
+                        Work::Exchange | Work::Accept(_) => {
+                            trial(setting, AtOnce::of(target, model, setting))
+                        }
+                    },
                 },
             )
             .fold(Duration::ZERO, Duration::saturating_add)

@@ -40,7 +40,8 @@ pub enum Event<'a> {
         order: u32,
         /// What it is at.
         phase: TrialPhase,
-        /// Replies so far, warm-up included.
+        /// Replies so far, warm-up included. Where the work is in phases, what this one counts: connections while they are opened, held and
+        /// closed, answers and deliveries otherwise.
         replies: u64,
         /// Since the trial began.
         elapsed: Duration,
@@ -65,6 +66,16 @@ pub enum TrialPhase {
     WarmingUp,
     /// Messages count.
     Measuring,
+    /// Every connection is due to be greeted.
+    Greeting,
+    /// One line is on its way to every connection.
+    Delivering,
+    /// Lines are put at a rate, each for every connection.
+    Sustaining,
+    /// Connections are open and nothing is sent.
+    Holding,
+    /// Some of the connections that are held are pinged.
+    Pinging,
     /// What is under way is awaited, and connections are closed.
     Closing,
 }

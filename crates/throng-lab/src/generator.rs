@@ -1,7 +1,8 @@
 //! The generator: a child process, `throng load`, that is told its job and tells what happens.
 //!
 //! A process of its own, so that its CPU time, memory and descriptors are its own too, and so that it can be pinned as a
-//! whole. The job goes in as JSON on its standard input; a line of JSON for each event comes out.
+//! whole. The job goes in as a line of JSON on its standard input, and an empty line each time that it waits to be told to go on;
+//! a line of JSON for each event comes out.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -27,8 +28,8 @@ pub(crate) struct Generator {
     child: Child,
     /// It and nothing else: it starts no processes.
     pub(crate) tree: ProcessTree,
-    /// Dropped, its standard input ends, which lets it go on from the connects.
-    hold: Option<Sender<()>>,
+    /// Each thing sent lets it go on once. Dropped, its standard input ends.
+    go: Sender<()>,
 }
 
 /// The generator failed, rather than the server.
@@ -70,7 +71,7 @@ impl Generator {
         };
         let mut child = Child::spawn(command, cpus, lines)?;
         let tree = ProcessTree::of(child.pid()).map_err(GeneratorError::Observe)?;
-        let (hold, held) = channel::<()>();
+        let (go, went) = channel::<()>();
         let mut job =
             serde_json::to_vec(job).expect("a job has no maps with keys that are no text");
         job.push(b'\n');
@@ -79,8 +80,9 @@ impl Generator {
             // noticed by its missing events.
             let write = move || {
                 let _ = stdin.write_all(&job);
-                // Nothing is ever sent: this ends when the other end is dropped.
-                let _ = held.recv();
+                while went.recv().is_ok() {
+                    let _ = stdin.write_all(b"\n");
+                }
             };
             drop(
                 std::thread::Builder::new()
@@ -88,16 +90,13 @@ impl Generator {
                     .spawn(write),
             );
         }
-        Ok(Self {
-            child,
-            tree,
-            hold: Some(hold),
-        })
+        Ok(Self { child, tree, go })
     }
 
-    /// Everything that is to be read while the connections are open and idle has been read.
-    pub(crate) fn go_on(&mut self) {
-        self.hold = None;
+    /// Everything that is to be read while it waits has been read.
+    pub(crate) fn go_on(&self) {
+        // The thread that writes lives as long as this does.
+        let _ = self.go.send(());
     }
 
     pub(crate) fn pid(&self) -> u32 {

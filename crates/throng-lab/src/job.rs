@@ -6,9 +6,6 @@ use throng_sys::address::Address;
 use crate::order::Cell;
 use crate::target::{http, multiplexer};
 
-/// Connects in flight at once, per shard: enough to keep a listener busy, and far below any backlog.
-const CONNECT_CONCURRENCY: u32 = 64;
-
 /// A network setting as it is where the trial is: the plan's, or else the host's, which a private network has as well. `None`: this kernel
 /// has none of that name, or it is no number.
 pub(crate) fn in_force(setting: &Setting, name: &str) -> Option<u32> {
@@ -48,7 +45,8 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
             source: setting.source.clone(),
             cpus: setting.generator_cpus.clone(),
             nodelay: setting.nodelay,
-            connect_concurrency: CONNECT_CONCURRENCY,
+            connect_concurrency: setting.connect_concurrency,
+            connect_rate_per_second: setting.connect_rate_per_second,
             closing: setting.closing,
             connect_timeout_ns: setting.connect_timeout_ns,
             reply_timeout_ns: setting.reply_timeout_ns,
@@ -65,6 +63,27 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
         },
         work: multiplexer::spec(target, setting.connections)
             .map_or_else(|| setting.work.clone(), Work::Accept),
+    }
+}
+
+/// One of a fleet of ten, for the tests of what is made of its record.
+#[cfg(test)]
+pub(crate) fn for_tests(work: throng_record::Work) -> LoadJob {
+    use crate::plan::{PlanDraft, resolve, test_environment};
+
+    let text = "targets = ['poll']\nconnections = 10";
+    let draft = PlanDraft::parse(text, "test").expect("a plan");
+    let plan = resolve(draft, &test_environment(1)).expect("a plan").plan;
+    let cell = Cell {
+        target: 0,
+        setting: 0,
+        repeat: 0,
+        server_lives_on: false,
+    };
+    let address = Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into());
+    LoadJob {
+        work,
+        ..job(&plan, cell, &address)
     }
 }
 

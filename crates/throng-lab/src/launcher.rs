@@ -23,9 +23,9 @@ use crate::child::Child;
 use crate::network::Networks;
 use crate::output::Lines;
 
-pub(crate) use ending::Ending;
 #[cfg(test)]
 pub(crate) use ending::Served;
+pub(crate) use ending::{Ending, PAUSED};
 pub(crate) use error::LaunchError;
 pub(crate) use life::{Asked, Life, LifeEnd};
 pub(crate) use readiness::Announced;

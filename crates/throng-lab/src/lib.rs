@@ -4,6 +4,7 @@
 //! checks the figures and writes the record. It prints nothing; what happens is told through [`Event`]s. Every server,
 //! built-in or the user's, is started by the same launcher.
 
+pub mod capacity;
 mod checks;
 mod child;
 mod estimate;

@@ -9,22 +9,27 @@ pub(crate) mod accept_queue;
 pub(crate) mod capture;
 pub(crate) mod handshakes;
 mod kernel_account;
+mod kernel_memory;
 mod memory;
 mod periodic;
+mod phases;
 mod running;
 mod side;
 
-use throng_record::SideRecord;
 use throng_record::side::CounterDeltas;
+use throng_record::{PhaseCost, PhaseName, SideRecord, Work};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::kernel_counters::KernelCounters;
 use throng_sys::namespace::Network;
+use throng_sys::open_descriptors::OpenDescriptors;
 use throng_sys::process_tree::ProcessTree;
 use throng_sys::steal::CpuTimes;
 
 use crate::checks::steal::Stolen;
 
 pub(crate) use kernel_account::{KernelAccount, KernelAccountSeen};
+use kernel_memory::KernelMemoryWatch;
+use phases::{Border, Phases};
 pub(crate) use running::{Observed, find_running};
 use side::Side;
 
@@ -36,6 +41,11 @@ pub(crate) struct Observer {
     network: Network,
     counters_before: Option<KernelCounters>,
     window: [Option<CpuTimes>; 2],
+    phases: Phases,
+    /// The phase that is the measured window, where the generator works in phases.
+    window_phase: Option<PhaseName>,
+    /// Where it is asked about and both ends are here.
+    kernel_memory: Option<KernelMemoryWatch>,
 }
 
 /// What they saw.
@@ -45,6 +55,11 @@ pub(crate) struct Observations {
     pub(crate) generator: Option<SideRecord>,
     pub(crate) stolen: Option<Stolen>,
     pub(crate) kernel_counters: CounterDeltas,
+    pub(crate) phase_costs: Vec<PhaseCost>,
+    /// To be asked when both sides have ended.
+    pub(crate) kernel_memory: Option<KernelMemoryWatch>,
+    /// Of the server, with every connection open.
+    pub(crate) descriptors: Option<OpenDescriptors>,
 }
 
 impl Observer {
@@ -56,6 +71,22 @@ impl Observer {
             counters_before: network.counters().ok(),
             network,
             window: [None, None],
+            phases: Phases::default(),
+            window_phase: None,
+            kernel_memory: None,
+        }
+    }
+
+    /// What the generator will do: of work in phases one phase is the measured window, and the kernel's memory is asked about.
+    pub(crate) fn expect(&mut self, work: &Work) {
+        self.window_phase = match work {
+            Work::Fanout(spec) if spec.sustain.is_some() => Some(PhaseName::Sustain),
+            Work::Fanout(_) => Some(PhaseName::Get),
+            Work::Hold(_) => Some(PhaseName::Connect),
+            Work::Exchange | Work::Accept(_) => None,
+        };
+        if work.has_phases() && self.server.is_some() {
+            self.kernel_memory = Some(KernelMemoryWatch::default());
         }
     }
 
@@ -69,12 +100,74 @@ impl Observer {
         for side in self.sides() {
             side.connected();
         }
+        if let Some(server) = &mut self.server {
+            server.count_descriptors();
+        }
+        if let Some(kernel) = &mut self.kernel_memory {
+            kernel.connected();
+        }
+    }
+
+    /// The generator waits, or has ended: the phase under way is over, and `next` begins when it goes on.
+    pub(crate) fn border(&mut self, next: Option<PhaseName>) {
+        let begun_at_ns = monotonic_ns();
+        let generator = self.generator.as_mut().and_then(Side::reading);
+        let server = self.server.as_mut().and_then(Side::reading);
+        let border = Border {
+            begun_at_ns,
+            ended_at_ns: monotonic_ns(),
+            generator,
+            server,
+        };
+        let ended = self.phases.border(border, next);
+        if ended.is_some() && ended == self.window_phase {
+            self.window_ended_with(&border);
+        }
+        match (ended, next) {
+            (_, Some(PhaseName::Connect)) => {
+                if let Some(kernel) = &mut self.kernel_memory {
+                    kernel.before();
+                }
+            }
+            // Whatever opening them left unsettled has settled.
+            (Some(PhaseName::Hold), _) => self.connected(),
+            _ => {}
+        }
+        if next.is_some() && next == self.window_phase {
+            self.window_begins_after(&border);
+        }
+    }
+
+    fn window_begins_after(&mut self, border: &Border) {
+        if let Some(side) = &mut self.generator {
+            side.window_begins_after(border.generator);
+        }
+        if let Some(side) = &mut self.server {
+            side.window_begins_after(border.server);
+        }
+        for side in self.sides() {
+            side.after_window_begins();
+        }
+        self.window[0] = CpuTimes::read().ok();
+    }
+
+    fn window_ended_with(&mut self, border: &Border) {
+        self.window[1] = CpuTimes::read().ok();
+        if let Some(side) = &mut self.generator {
+            side.window_ended_with(border.generator);
+        }
+        if let Some(side) = &mut self.server {
+            side.window_ended_with(border.server);
+        }
+        for side in self.sides() {
+            side.after_window_ends();
+        }
     }
 
     /// The measured window begins.
     pub(crate) fn measuring(&mut self) {
         for side in self.sides() {
-            side.window_begins(monotonic_ns());
+            side.window_begins();
         }
         self.window[0] = CpuTimes::read().ok();
         for side in self.sides() {
@@ -85,7 +178,7 @@ impl Observer {
     /// The measured window ends.
     pub(crate) fn measured(&mut self) {
         for side in self.sides() {
-            side.window_ends(monotonic_ns());
+            side.window_ends();
         }
         self.window[1] = CpuTimes::read().ok();
         for side in self.sides() {
@@ -101,6 +194,9 @@ impl Observer {
         });
         let stolen = stolen(&self.window, self.server.as_ref(), self.generator.as_ref());
         Observations {
+            descriptors: self.server.as_ref().and_then(|side| side.descriptors),
+            phase_costs: self.phases.costs,
+            kernel_memory: self.kernel_memory,
             server: self.server.map(|side| side.record(connected, replies)),
             generator: self.generator.map(|side| side.record(connected, replies)),
             stolen,

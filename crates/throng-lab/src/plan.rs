@@ -18,7 +18,7 @@ pub mod value;
 
 pub use draft::PlanDraft;
 pub(crate) use environment::model_of;
-pub use environment::{BuiltInModel, Environment, ModelServes, ModelWorkers};
+pub use environment::{BuiltInModel, Environment, ModelServes, ModelWorkers, PerConnection};
 pub use error::PlanError;
 pub use file::PlanFileError;
 pub use kernel::{KernelDraft, KernelSetting};
@@ -51,7 +51,22 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
         ]
         .map(str::to_owned)
         .to_vec(),
+        open_files_hard: 20_000,
     }
+}
+
+/// The same with the models that are measured with many connections.
+#[cfg(test)]
+pub(crate) fn many_test_environment() -> Environment {
+    let mut environment = test_environment(2);
+    let more = ["two-threads-per-connection", "epoll-level", "tokio", "may"];
+    environment.models.extend(more.map(BuiltInModel::named));
+    environment.models.push(BuiltInModel {
+        uses_every_cpu: true,
+        ..BuiltInModel::named("epoll-shared")
+    });
+    environment.models.push(BuiltInModel::iterative());
+    environment
 }
 
 /// The same with the models and settings of the published backlog experiment.

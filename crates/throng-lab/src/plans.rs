@@ -27,6 +27,14 @@ pub const BUILT_IN: &[BuiltInPlan] = &[
         name: "c10k",
         text: include_str!("../../../plans/c10k.toml"),
     },
+    BuiltInPlan {
+        name: "many",
+        text: include_str!("../../../plans/many.toml"),
+    },
+    BuiltInPlan {
+        name: "million",
+        text: include_str!("../../../plans/million.toml"),
+    },
 ];
 
 /// The built-in plan of that name.
@@ -38,14 +46,20 @@ pub fn find(name: &str) -> Option<&'static BuiltInPlan> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{PlanDraft, backlog_test_environment, resolve};
+    use crate::plan::{PlanDraft, backlog_test_environment, many_test_environment, resolve};
 
     #[test]
     fn every_built_in_plan_resolves_and_bears_its_name() {
+        let mut environment = backlog_test_environment();
+        for model in many_test_environment().models {
+            if environment.models.iter().all(|one| one.name != model.name) {
+                environment.models.push(model);
+            }
+        }
         for plan in BUILT_IN {
             let draft = PlanDraft::parse(plan.text, plan.name).expect(plan.name);
             for draft in [draft.clone(), draft.shortened()] {
-                let resolved = resolve(draft, &backlog_test_environment()).expect(plan.name);
+                let resolved = resolve(draft, &environment).expect(plan.name);
                 assert_eq!(resolved.plan.name, plan.name);
             }
             assert_eq!(find(plan.name), Some(plan));

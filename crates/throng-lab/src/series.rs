@@ -17,6 +17,9 @@ use crate::observer::Observer;
 /// Between two samples.
 const INTERVAL_NS: u64 = 100 * MILLISECOND_NS;
 
+/// A reading of tens of thousands of threads takes tens of milliseconds; so much longer is the time to the next.
+const SPARING: u64 = 20;
+
 /// The series as it grows.
 pub(crate) struct Series {
     pub(crate) samples: Vec<SeriesSample>,
@@ -62,8 +65,11 @@ impl Series {
         if now_ns < self.due_at_ns {
             return;
         }
-        self.due_at_ns = (self.due_at_ns + INTERVAL_NS).max(now_ns);
         let server = observer.server.as_mut().and_then(|side| side.sample());
+        let took_ns = monotonic_ns().saturating_sub(now_ns);
+        self.due_at_ns = (self.due_at_ns + INTERVAL_NS)
+            .max(now_ns)
+            .max(now_ns + took_ns.saturating_mul(SPARING));
         let generator_cpu_ns = process::cpu_time_ns(self.generator_pid).ok();
         let cpus = CpuTimes::read().ok();
         let mut sample = SeriesSample {

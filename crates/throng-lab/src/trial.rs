@@ -14,7 +14,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use throng_record::{
-    ConnectionUse, Limit, LoadJob, Outcome, Plan, Setting, TargetKind, TargetRecord, Trial, Verdict,
+    ConnectionUse, Limit, LoadJob, LoadRecord, Outcome, Plan, Setting, TargetKind, TargetRecord,
+    Trial, Verdict,
 };
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
@@ -124,6 +125,7 @@ impl Bench<'_> {
             .map_or_else(Network::own, |life| life.server.network.clone());
         trial.network = network::kind(&network);
         let mut observer = Observer::new(observed, network.clone());
+        observer.expect(&trial.job.work);
         let listener = match (&address, &observer.server) {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
@@ -138,13 +140,17 @@ impl Bench<'_> {
             on_progress,
         );
         let (connected, replies) = ended.record.as_ref().map_or((0, 0), |record| {
-            (record.connect.connected, record.exchange.replies)
+            (record.connect.connected, in_window(record))
         });
         // The counters are read right after it: they are compared.
         let account = account.map(KernelAccount::stop).unwrap_or_default();
-        let seen = observer.finish(connected, replies);
+        let mut seen = observer.finish(connected, replies);
         let server = life.map_or(LifeEnd::NotOurs, |life| {
-            servers.keep_or_end(life, cell.server_lives_on, &ended)
+            servers.keep_or_end(life, cell.server_lives_on, &trial.job, &ended)
+        });
+        trial.kernel_memory = seen.kernel_memory.take().and_then(|watch| {
+            let have_ended = server.ending().is_some();
+            watch.record(connected, have_ended, self.interrupted)
         });
         trial.series = ended.series;
         let is_hopeless = conclude(
@@ -255,6 +261,11 @@ impl Bench<'_> {
             close: None,
             connections: None,
             accept: None,
+            fanout: None,
+            hold: None,
+            phase_costs: vec![],
+            kernel_memory: None,
+            generator_bytes_per_connection: None,
             accept_queue: None,
             handshakes: None,
             unseen: vec![],
@@ -268,6 +279,16 @@ impl Bench<'_> {
             limit: Limit::Unknown,
         }
     }
+}
+
+/// Messages that the server answered or delivered in the measured window.
+fn in_window(record: &LoadRecord) -> u64 {
+    let Some(fanout) = &record.fanout else {
+        return record.exchange.replies;
+    };
+    let sustained = fanout.sustained.as_ref().map(|phase| phase.deliveries);
+    let got = fanout.get.as_ref().map(|phase| phase.received.into());
+    sustained.or(got).unwrap_or(0)
 }
 
 /// Where a server would have been, had it started.

@@ -2,7 +2,11 @@
 //! measured: a barrier, a run, a merge.
 
 mod connections;
+mod connects;
+mod fanout;
+mod hold;
 mod merge;
+mod turns;
 mod validate;
 mod watch;
 
@@ -16,14 +20,17 @@ use throng_record::{
     FleetSpec, Protocol,
 };
 use throng_sys::address::Address;
+use throng_sys::clock::monotonic_ns;
 
 use crate::backend::io_uring::Usage;
-use crate::control::{Interrupt, Orders, Progress, ProgressReading, ShardStage};
+use crate::control::{Interrupt, Orders, Progress, ProgressReading, Relay, ShardStage};
 use crate::error::LoadError;
 use crate::messages::Messages;
 use crate::protocol::usual_reply_bytes;
+use crate::script::Script;
 use crate::shard::{Answer, Answers, Assignment, Phase, ShardExchange, run, waits_for_all};
 use crate::source::Sources;
+pub(crate) use validate::hold as validate_hold;
 use validate::validate;
 use watch::Watch;
 
@@ -54,6 +61,8 @@ pub struct Fleet {
     interrupt: Interrupt,
     /// Open connections that have not been exchanged with yet.
     fresh: u32,
+    /// Where there is a fan-out.
+    fanout: Option<(Arc<Script>, Arc<Relay>)>,
 }
 
 struct ShardHandle {
@@ -74,10 +83,20 @@ impl Fleet {
     ) -> Result<Self, LoadError> {
         let address: Address = spec.address.parse()?;
         validate(spec, exchange, &address)?;
-        let spec = Arc::new(spec.clone());
         let messages = Messages::of(&exchange.protocol, exchange.seed);
+        Self::start(spec, address, (messages, usage(exchange)), None, interrupt)
+    }
+
+    /// Starts the shards of a fleet that has been found valid.
+    fn start(
+        spec: &FleetSpec,
+        address: Address,
+        (messages, usage): (Messages, Usage),
+        fanout: Option<(Arc<Script>, Arc<Relay>)>,
+        interrupt: Interrupt,
+    ) -> Result<Self, LoadError> {
+        let spec = Arc::new(spec.clone());
         let orders = Arc::new(Orders::default());
-        let usage = usage(exchange);
         let (answer, answers) = channel();
         let mut fleet = Self {
             spec: Arc::clone(&spec),
@@ -86,6 +105,7 @@ impl Fleet {
             orders: Arc::clone(&orders),
             interrupt,
             fresh: 0,
+            fanout,
         };
         let mut first = 0;
         for shard in 0..spec.shards {
@@ -103,6 +123,7 @@ impl Fleet {
                 usage,
                 progress: Arc::clone(&progress),
                 orders: Arc::clone(&orders),
+                fanout: fleet.fanout.clone(),
                 interrupt: fleet.interrupt.clone(),
             };
             fleet
@@ -116,20 +137,22 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Opens every connection.
+    /// Opens every connection, telling how many are open so far. As many shards are at work at a time as the generator has CPUs; only one
+    /// where one connect is in flight at a time, so that connection follows connection in the order of their indices.
     ///
     /// # Errors
     /// [`LoadError`] where a shard's event loop fails; failed connects are counted in the record.
-    pub fn connect(&mut self) -> Result<ConnectPhase, LoadError> {
-        self.tell(|| Phase::Connect);
-        let shards = self
-            .gather()?
-            .into_iter()
-            .filter_map(|answer| match answer {
-                Answer::Connected(connect) => Some(*connect),
-                _ => None,
-            });
-        let phase = merge::connects(shards);
+    pub fn connect(&mut self, observer: Observer<'_>) -> Result<ConnectPhase, LoadError> {
+        let at_a_time = match self.spec.connect_concurrency {
+            1 => 1,
+            _ => self.at_work(),
+        };
+        let answers = self.in_turns(at_a_time, || Phase::Connect, observer)?;
+        let shards = answers.into_iter().filter_map(|answer| match answer {
+            Answer::Connected(connect) => Some(*connect),
+            _ => None,
+        });
+        let phase = connects::connects(shards.collect());
         self.fresh = phase.connected;
         Ok(phase)
     }
@@ -204,29 +227,25 @@ impl Fleet {
         phase
     }
 
-    /// Ends our output on every connection and awaits the peer's end.
+    /// Ends our output on every connection and awaits the peer's end, telling how many are closed so far. As many shards are at work at a
+    /// time as the generator has CPUs.
     ///
     /// # Errors
     /// [`LoadError`] where a shard's event loop fails.
-    pub fn close(&mut self) -> Result<ClosePhase, LoadError> {
-        self.tell(|| Phase::Close);
-        let shards = self
-            .gather()?
-            .into_iter()
-            .filter_map(|answer| match answer {
-                Answer::Closed(close) => Some(*close),
-                _ => None,
-            });
-        Ok(merge::closes(shards))
+    pub fn close(&mut self, observer: Observer<'_>) -> Result<ClosePhase, LoadError> {
+        let started_at_ns = monotonic_ns();
+        let answers = self.in_turns(self.at_work(), || Phase::Close, observer)?;
+        let shards = answers.into_iter().filter_map(|answer| match answer {
+            Answer::Closed(close) => Some(*close),
+            _ => None,
+        });
+        let mut phase = merge::closes(shards);
+        phase.duration_ns = monotonic_ns() - started_at_ns;
+        Ok(phase)
     }
 
     fn tell(&self, phase: impl Fn() -> Phase) {
-        for shard in &self.shards {
-            if let Some(phases) = &shard.phases {
-                // A shard that is gone has left its reason, which `gather` finds.
-                let _ = phases.send(phase());
-            }
-        }
+        self.shards.iter().for_each(|shard| shard.tell(phase()));
     }
 
     fn gather(&self) -> Result<Vec<Answer>, LoadError> {
@@ -238,11 +257,21 @@ impl Fleet {
         &self,
         look: &mut dyn FnMut(&[ProgressReading], ShardStage),
     ) -> Result<Vec<Answer>, LoadError> {
+        self.gather_following(&mut || {}, look)
+    }
+
+    /// The same, and `turn_over` is called each time that a shard's turn is over.
+    fn gather_following(
+        &self,
+        turn_over: &mut dyn FnMut(),
+        look: &mut dyn FnMut(&[ProgressReading], ShardStage),
+    ) -> Result<Vec<Answer>, LoadError> {
         let mut stages = vec![ShardStage::default(); self.shards.len()];
         let mut answers = Vec::new();
         while answers.len() < self.shards.len() {
             match self.answers.recv_timeout(LOOK) {
                 Ok((shard, Ok(Answer::Reached(stage)))) => stages[shard as usize] = stage,
+                Ok((_, Ok(Answer::TurnOver))) => turn_over(),
                 Ok((_, answer)) => answers.push(answer?),
                 Err(_) => self.find_lost_shard()?,
             }
@@ -291,6 +320,13 @@ fn common_stage(stages: &[ShardStage]) -> ShardStage {
 }
 
 impl ShardHandle {
+    /// A shard that is gone has left its reason, which is found when its answer is awaited.
+    fn tell(&self, phase: Phase) {
+        if let Some(phases) = &self.phases {
+            let _ = phases.send(phase);
+        }
+    }
+
     fn start(
         assignment: Assignment,
         progress: Arc<Progress>,

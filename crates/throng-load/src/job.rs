@@ -1,9 +1,12 @@
 //! A whole job, as a generator process does it: connect, exchange, close, telling the lab where it is. Where each message has a
 //! connection of its own, these are one. Or the job is no exchange at all, and a multiplexer is timed.
 
+mod fanout;
+mod hold;
+
 use std::time::Duration;
 
-use throng_record::{ConnectionUse, LoadEvent, LoadJob, LoadRecord, Work};
+use throng_record::{ConnectPhase, ConnectionUse, LoadEvent, LoadJob, LoadRecord, PhaseName, Work};
 
 use crate::accept::run_accept;
 use crate::control::Interrupt;
@@ -26,6 +29,8 @@ pub fn run_job(
 ) -> Result<LoadRecord, LoadError> {
     let mut record = match &job.work {
         Work::Exchange => exchange(job, interrupt, tell)?,
+        Work::Fanout(spec) => fanout::run(job, spec, interrupt, tell)?,
+        Work::Hold(spec) => hold::run(job, spec, interrupt, tell)?,
         Work::Accept(spec) => LoadRecord {
             accept: Some(run_accept(spec, &job.fleet, interrupt, tell)?),
             ..LoadRecord::default()
@@ -40,43 +45,82 @@ fn exchange(
     interrupt: &Interrupt,
     tell: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadRecord, LoadError> {
-    let before_bytes = private_bytes();
-    let mut fleet = Fleet::assemble(&job.fleet, &job.exchange, interrupt.clone())?;
     match job.exchange.connection {
-        ConnectionUse::Kept => on_kept_connections(job, &mut fleet, before_bytes, tell),
-        ConnectionUse::PerMessage { .. } => on_own_connections(job, &mut fleet, tell),
+        ConnectionUse::Kept => on_kept_connections(job, interrupt, tell),
+        ConnectionUse::PerMessage { .. } => on_own_connections(job, interrupt, tell),
     }
 }
 
 fn on_kept_connections(
     job: &LoadJob,
-    fleet: &mut Fleet,
-    before_bytes: u64,
+    interrupt: &Interrupt,
     tell: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadRecord, LoadError> {
-    let connect = fleet.connect()?;
-    let grown_bytes = private_bytes().saturating_sub(before_bytes);
-    tell(LoadEvent::Connected {
-        connected: connect.connected,
-    });
+    let Opened {
+        mut fleet,
+        connect,
+        user_bytes_per_connection,
+    } = open(job, || assemble(job, interrupt), tell)?;
     let exchange = fleet.exchange(&job.exchange, &mut |stage| tell(event(stage)))?;
     std::thread::sleep(SETTLE);
-    let close = fleet.close()?;
+    let close = fleet.close(&mut |_| {})?;
     Ok(LoadRecord {
         connect,
         exchange,
         close,
-        user_bytes_per_connection: grown_bytes as f64 / f64::from(job.fleet.connections),
+        user_bytes_per_connection,
         ..LoadRecord::default()
+    })
+}
+
+/// A fleet that will speak the exchange's protocol.
+fn assemble(job: &LoadJob, interrupt: &Interrupt) -> Result<Fleet, LoadError> {
+    Fleet::assemble(&job.fleet, &job.exchange, interrupt.clone())
+}
+
+/// A fleet all of whose connects have ended.
+struct Opened {
+    fleet: Fleet,
+    connect: ConnectPhase,
+    /// As in the record.
+    user_bytes_per_connection: f64,
+}
+
+/// Makes the fleet and connects it. Works that have phases tell of this one and of how far it is.
+fn open(
+    job: &LoadJob,
+    assemble: impl FnOnce() -> Result<Fleet, LoadError>,
+    tell: &mut dyn FnMut(LoadEvent),
+) -> Result<Opened, LoadError> {
+    let has_phases = job.work.has_phases();
+    let before_bytes = private_bytes();
+    let mut fleet = assemble()?;
+    if has_phases {
+        begin(PhaseName::Connect, tell);
+    }
+    let connect = fleet.connect(&mut |stage| {
+        if has_phases {
+            tell(event(stage));
+        }
+    })?;
+    let grown_bytes = private_bytes().saturating_sub(before_bytes);
+    tell(LoadEvent::Connected {
+        connected: connect.connected,
+    });
+    Ok(Opened {
+        fleet,
+        connect,
+        user_bytes_per_connection: grown_bytes as f64 / f64::from(job.fleet.connections),
     })
 }
 
 /// Whoever was told that none is connected makes ready to observe the connects, which are what is measured.
 fn on_own_connections(
     job: &LoadJob,
-    fleet: &mut Fleet,
+    interrupt: &Interrupt,
     tell: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadRecord, LoadError> {
+    let mut fleet = assemble(job, interrupt)?;
     tell(LoadEvent::Connected { connected: 0 });
     let (exchange, connections) = fleet.request(&job.exchange, &mut |stage| tell(event(stage)))?;
     std::thread::sleep(SETTLE);
@@ -85,6 +129,10 @@ fn on_own_connections(
         connections: Some(connections),
         ..LoadRecord::default()
     })
+}
+
+fn begin(phase: PhaseName, tell: &mut dyn FnMut(LoadEvent)) {
+    tell(LoadEvent::Phase { phase });
 }
 
 fn event(stage: Stage) -> LoadEvent {

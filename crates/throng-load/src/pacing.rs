@@ -3,6 +3,7 @@
 mod closed;
 mod lockstep;
 mod open;
+pub(crate) mod spacing;
 
 pub(crate) use closed::Closed;
 pub(crate) use lockstep::Lockstep;

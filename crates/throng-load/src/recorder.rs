@@ -53,14 +53,15 @@ impl Recorder {
     }
 }
 
+/// What happened in each slice of time: slices start narrow and coarsen.
 #[derive(Debug)]
-struct LiveTimeline {
+pub(crate) struct LiveTimeline {
     shift: u32,
     slices: Box<[(u64, u64)]>,
 }
 
 impl LiveTimeline {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             shift: FIRST_SHIFT,
             slices: vec![(0, 0); SLICES].into_boxed_slice(),
@@ -68,7 +69,7 @@ impl LiveTimeline {
     }
 
     #[inline]
-    fn add(&mut self, at_ns: u64, latency_ns: u64) {
+    pub(crate) fn add(&mut self, at_ns: u64, latency_ns: u64) {
         let mut index = (at_ns >> self.shift) as usize;
         while index >= SLICES {
             self.coarsen();
@@ -89,7 +90,7 @@ impl LiveTimeline {
         self.shift += 1;
     }
 
-    fn to_record(&self) -> Timeline {
+    pub(crate) fn to_record(&self) -> Timeline {
         let used = self
             .slices
             .iter()

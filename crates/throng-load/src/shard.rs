@@ -5,6 +5,9 @@ mod close;
 mod connect;
 pub(crate) mod errors;
 pub(crate) mod exchange;
+pub(crate) mod fanout;
+mod hold;
+mod ping;
 mod requests;
 mod stage;
 
@@ -22,21 +25,30 @@ use crate::backend::Backend;
 use crate::backend::epoll::EpollBackend;
 use crate::backend::io_uring::{UringBackend, Usage};
 use crate::connection::Connection;
-use crate::control::{Interrupt, Orders, Progress, ShardStage};
+use crate::control::{Interrupt, Orders, Progress, Relay, ShardStage};
 use crate::error::{LoadError, MAKE_RING, PIN};
 use crate::messages::Messages;
 use crate::pacing::{Closed, Lockstep, Open};
 use crate::protocol::Replies;
+use crate::script::Script;
 use crate::source::Sources;
 
 pub(crate) use connect::ShardConnect;
 pub(crate) use exchange::{ShardExchange, Window, waits_for_all};
+pub(crate) use hold::ShardHold;
+pub(crate) use ping::{Pings, Sample, ShardPings};
 pub(crate) use requests::{Kept, ShardConnections, ShardRequests};
 
 /// What a shard is told to do next.
 pub(crate) enum Phase {
     Connect,
     Exchange(Box<ExchangeSpec>),
+    /// Until this monotonic time.
+    Hold {
+        until_ns: u64,
+    },
+    Ping(Box<Pings>),
+    Fanout(fanout::Part),
     Close,
 }
 
@@ -45,9 +57,17 @@ pub(crate) enum Answer {
     Ready,
     /// Before the answer to an exchange: a stage has been reached.
     Reached(ShardStage),
+    /// Before the answer to what shards do in turns: the next may begin.
+    TurnOver,
     Connected(Box<ShardConnect>),
     Exchanged(Box<ShardExchange>),
     Requested(Box<ShardRequests>),
+    Held(Box<ShardHold>),
+    Pinged(Box<ShardPings>),
+    /// The connection of this shard that would speak.
+    Candidate(Option<u32>),
+    Line(Box<fanout::ShardLine>),
+    Sustained(Box<fanout::ShardSustained>),
     Closed(Box<ClosePhase>),
 }
 
@@ -64,6 +84,8 @@ pub(crate) struct Assignment {
     pub(crate) usage: Usage,
     pub(crate) progress: Arc<Progress>,
     pub(crate) orders: Arc<Orders>,
+    /// Where there is a fan-out: what is heard on each connection, and what shards tell each other of it.
+    pub(crate) fanout: Option<(Arc<Script>, Arc<Relay>)>,
     pub(crate) interrupt: Interrupt,
 }
 
@@ -84,7 +106,10 @@ pub(crate) fn run(assignment: Assignment, phases: &Receiver<Phase>, answers: Ans
     let failed = |operation, error| LoadError::shard(shard, operation, error);
     let outcome = prepare_thread(&assignment).and_then(|()| {
         let slots = assignment.connections as usize;
-        let shared = assignment.messages.shared();
+        let shared = match &assignment.fanout {
+            Some((script, _)) => script.shared(),
+            None => assignment.messages.shared(),
+        };
         match assignment.spec.backend {
             BackendName::Epoll => {
                 let backend = EpollBackend::new(slots, shared)
@@ -129,12 +154,29 @@ impl<B: Backend> Shard<B> {
     }
 
     fn serve(mut self, phases: &Receiver<Phase>) -> Result<(), LoadError> {
+        let connections = self.assignment.connections;
+        let fanout = self.assignment.fanout.clone();
+        let mut fanout =
+            fanout.map(|(script, relay)| (fanout::Ears::new(script, connections), relay));
         self.answer(Answer::Ready);
         while let Ok(phase) = phases.recv() {
             let answer = match phase {
-                Phase::Connect => Answer::Connected(Box::new(connect::run(&mut self)?)),
+                Phase::Connect => Answer::Connected(Box::new(match &mut fanout {
+                    Some((ears, _)) => connect::run(&mut self, ears)?,
+                    None => connect::run(&mut self, &mut connect::Silence)?,
+                })),
                 Phase::Exchange(spec) => self.work(&spec)?,
-                Phase::Close => Answer::Closed(Box::new(close::run(&mut self)?)),
+                Phase::Hold { until_ns } => Answer::Held(Box::new(hold::run(&mut self, until_ns)?)),
+                Phase::Ping(pings) => Answer::Pinged(Box::new(ping::run(&mut self, &pings)?)),
+                Phase::Close => {
+                    let closed = close::run(&mut self)?;
+                    self.answer(Answer::TurnOver);
+                    Answer::Closed(Box::new(closed))
+                }
+                Phase::Fanout(part) => match &mut fanout {
+                    Some((ears, relay)) => fanout::run(&mut self, ears, relay, part)?,
+                    None => Answer::Candidate(None),
+                },
             };
             self.answer(answer);
         }
@@ -175,7 +217,7 @@ impl<B: Backend> Shard<B> {
                 outstanding,
                 spin,
             } => {
-                let pacing = self.open(spec, rate_per_second, arrivals, outstanding, spin);
+                let pacing = self.open_loop(spec, rate_per_second, arrivals, outstanding, spin);
                 exchange::run(self, spec, replies, pacing)
             }
         }
@@ -189,7 +231,7 @@ impl<B: Backend> Shard<B> {
                 outstanding,
                 spin,
             } => {
-                let pacing = self.open(spec, rate_per_second, arrivals, outstanding, spin);
+                let pacing = self.open_loop(spec, rate_per_second, arrivals, outstanding, spin);
                 requests::run(self, spec, kept, pacing)
             }
             PacingSpec::Closed { .. } | PacingSpec::Lockstep { .. } => {
@@ -199,7 +241,7 @@ impl<B: Backend> Shard<B> {
     }
 
     /// This shard's part of an open loop.
-    fn open(
+    fn open_loop(
         &self,
         spec: &ExchangeSpec,
         rate_per_second: f64,

@@ -7,10 +7,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use throng_record::SourceAddresses;
+use throng_record::fleet::CONNECTIONS_PER_SOURCE;
 use throng_sys::address::Address;
-
-/// Connections per source address: below half of the default range's 28,232 ports, with room for those in TIME_WAIT.
-const CONNECTIONS_PER_ADDRESS: u32 = 8_000;
 
 /// Loopback addresses that requests with connections of their own come from in turn: `TIME_WAIT` of a minute has passed when an
 /// address's turn comes again, up to 508 × 8,000 ÷ 60 s ≈ 67,000 requests a second.
@@ -45,7 +43,7 @@ impl Sources {
     pub(crate) fn of_connection(&self, index: u32) -> Option<IpAddr> {
         match self {
             Self::Kernel => None,
-            Self::Loopback => Some(loopback(index / CONNECTIONS_PER_ADDRESS).into()),
+            Self::Loopback => Some(loopback(index / CONNECTIONS_PER_SOURCE).into()),
             Self::List(addresses) => Some(addresses[index as usize % addresses.len()]),
         }
     }
@@ -56,7 +54,7 @@ impl Sources {
         match self {
             Self::Kernel => None,
             Self::Loopback => {
-                let before = number / u64::from(CONNECTIONS_PER_ADDRESS);
+                let before = number / u64::from(CONNECTIONS_PER_SOURCE);
                 let n = before.min(1 + before.saturating_sub(1) % ADDRESSES_IN_TURN);
                 Some(loopback(n as u32).into())
             }

@@ -33,6 +33,10 @@ pub enum ErrorKind {
     HttpStatus,
     /// Bytes came that no request had asked for.
     ExcessBytes,
+    /// A line that was due to every connection did not come to this one within the reply timeout.
+    NotDelivered,
+    /// It came twice.
+    DeliveredTwice,
     /// No reply within the reply timeout.
     ReplyTimedOut,
     /// The connection was not closed by the peer after our half-close, within the close timeout.
@@ -57,6 +61,8 @@ impl ErrorKind {
             Self::WrongBytes => "wrong bytes",
             Self::HttpStatus => "HTTP error status",
             Self::ExcessBytes => "excess bytes",
+            Self::NotDelivered => "not delivered",
+            Self::DeliveredTwice => "delivered twice",
             Self::ReplyTimedOut => "reply timed out",
             Self::CloseTimedOut => "close timed out",
             Self::Other => "other error",
@@ -71,13 +77,25 @@ pub struct ErrorCounts {
     pub counts: BTreeMap<ErrorKind, u64>,
     /// The first occurrence of each kind, in words, with the connection's index.
     pub first_examples: BTreeMap<ErrorKind, String>,
+    /// Indices of the first connections that it happened to, ascending, at most sixteen of each kind, where they were told.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub connections: BTreeMap<ErrorKind, Vec<u32>>,
 }
+
+/// Indices kept of each kind.
+const CONNECTIONS_MAX: usize = 16;
 
 impl ErrorCounts {
     /// Counts one error; `example` is made only for the first of its kind.
     pub fn count(&mut self, kind: ErrorKind, example: impl FnOnce() -> String) {
         *self.counts.entry(kind).or_default() += 1;
         self.first_examples.entry(kind).or_insert_with(example);
+    }
+
+    /// Counts one error of the connection with this index within the fleet, which also begins its example.
+    pub fn count_at(&mut self, connection: u32, kind: ErrorKind, detail: impl FnOnce() -> String) {
+        self.count(kind, || format!("connection {connection}: {}", detail()));
+        keep_lowest(self.connections.entry(kind).or_default(), [connection]);
     }
 
     /// All errors of all kinds.
@@ -102,5 +120,38 @@ impl ErrorCounts {
                 .entry(kind)
                 .or_insert_with(|| example.clone());
         }
+        for (&kind, connections) in &other.connections {
+            let kept = self.connections.entry(kind).or_default();
+            keep_lowest(kept, connections.iter().copied());
+        }
+    }
+}
+
+fn keep_lowest(kept: &mut Vec<u32>, more: impl IntoIterator<Item = u32>) {
+    kept.extend(more);
+    kept.sort_unstable();
+    kept.dedup();
+    kept.truncate(CONNECTIONS_MAX);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_connections_are_named_whichever_shard_tells_first() {
+        let mut all = ErrorCounts::default();
+        for shard in [1, 0] {
+            let mut errors = ErrorCounts::default();
+            for connection in (shard * 100..shard * 100 + 20).rev() {
+                errors.count_at(connection, ErrorKind::NotDelivered, String::new);
+            }
+            all.merge(&errors);
+        }
+        assert_eq!(all.of(ErrorKind::NotDelivered), 40);
+        assert_eq!(
+            all.connections[&ErrorKind::NotDelivered],
+            (0..16).collect::<Vec<_>>()
+        );
     }
 }

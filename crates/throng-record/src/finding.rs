@@ -124,6 +124,52 @@ pub enum Finding {
         /// Its mean depth.
         idlest_depth_mean: f64,
     },
+    /// Half of a source address's ports were taken, and the kernel searched for each further one.
+    HalfThePortsGone {
+        /// Ports in `net.ipv4.ip_local_port_range`.
+        ports: u32,
+        /// Connections from the address that had most.
+        connections: u32,
+        /// Connects per second until half of the ports were taken.
+        rate_before_per_second: f64,
+        /// Connects per second after that.
+        rate_after_per_second: f64,
+    },
+    /// No port was left for a further connection to the same destination.
+    PortsExhausted {
+        /// Ports in `net.ipv4.ip_local_port_range`.
+        ports: u32,
+        /// Source addresses in use.
+        source_addresses: u32,
+        /// Connections that were open when the first one failed.
+        open: u32,
+        /// Connects that failed so.
+        failed: u64,
+    },
+    /// A table of descriptors was full.
+    DescriptorsExhausted {
+        /// Whose.
+        side: Side,
+        /// The limit on one table, `RLIMIT_NOFILE`; absent where it could not be read.
+        limit: Option<u64>,
+        /// Connections that were open when the first one failed.
+        open: u32,
+        /// Connects that failed so; of a server, connections that it did not serve.
+        failed: u64,
+    },
+    /// The server could start no more threads or processes.
+    ThreadsExhausted {
+        /// The limit that was reached: `kernel.pid_max`, `kernel.threads-max`, `vm.max_map_count`, `pids.max` or `RLIMIT_NPROC`.
+        limit_name: String,
+        /// Its value.
+        limit: u64,
+        /// Most threads and processes of the server seen at once.
+        threads: u32,
+        /// Connections that were served.
+        served: u32,
+        /// Connections in all.
+        of_connections: u32,
+    },
     /// A wait costs more the more connections sit idle.
     CostGrowsWithIdle {
         /// What was timed: `accept` or `data`.
@@ -141,6 +187,29 @@ pub enum Finding {
         /// The cost with the fewest.
         cost_ns_first: u64,
     },
+    /// Connects took whole seconds, since their SYNs were dropped and sent again.
+    SynRetransmissionSteps {
+        /// Connections whose SYN was sent again.
+        connections: u32,
+        /// SYNs sent again.
+        retransmissions: u64,
+        /// The slowest completed connect.
+        connect_ns_max: u64,
+        /// `ListenOverflows` of the network; absent where it is not the server's.
+        overflows: Option<u64>,
+        /// The backlog asked of the server; absent where it was not ours to ask.
+        backlog: Option<u32>,
+    },
+}
+
+/// One of the two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The load generator.
+    Generator,
+    /// The server.
+    Server,
 }
 
 impl Finding {
@@ -158,7 +227,12 @@ impl Finding {
             Self::DelayedAck { .. } => "delayed-ack",
             Self::GeneratorBound { .. } => "generator-bound",
             Self::UnbalancedListeners { .. } => "unbalanced-listeners",
+            Self::HalfThePortsGone { .. } => "half-the-ports-gone",
+            Self::PortsExhausted { .. } => "ports-exhausted",
+            Self::DescriptorsExhausted { .. } => "descriptors-exhausted",
+            Self::ThreadsExhausted { .. } => "threads-exhausted",
             Self::CostGrowsWithIdle { .. } => "cost-grows-with-idle",
+            Self::SynRetransmissionSteps { .. } => "syn-retransmission-steps",
         }
     }
 }

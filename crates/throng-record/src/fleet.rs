@@ -26,6 +26,10 @@ impl Backend {
     }
 }
 
+/// Connections that come from one address where they are spread: below half of the default range's 28,232 ports, with room for those in
+/// TIME_WAIT.
+pub const CONNECTIONS_PER_SOURCE: u32 = 8_000;
+
 /// Which local addresses the connections of a fleet come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -62,7 +66,7 @@ impl Closing {
 }
 
 /// N connections spread over shards; each shard is one thread with its own event loop and descriptor table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetSpec {
     /// Where to connect: `tcp://HOST:PORT` with a numeric host, or `unix:PATH`.
     pub address: String,
@@ -78,8 +82,11 @@ pub struct FleetSpec {
     pub cpus: Vec<u32>,
     /// Whether `TCP_NODELAY` is set on each connection.
     pub nodelay: bool,
-    /// Connects in flight at once, per shard.
+    /// Connects in flight at once: over the whole fleet where it is 1 (each begins when the one before it has ended), per shard otherwise.
     pub connect_concurrency: u32,
+    /// Connects that begin per second, over the whole fleet; absent: as fast as they go.
+    #[serde(default)]
+    pub connect_rate_per_second: Option<f64>,
     /// How the generator ends its connections, where every message has one of its own; kept ones end by a FIN, and a failed one
     /// always by a RST.
     #[serde(default)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AcceptPhase, ClosePhase, ConnectPhase, ConnectionsPhase, ErrorCounts, ExchangePhase,
-    ExchangeSpec, FleetSpec, Work,
+    ExchangeSpec, FanoutPhases, FleetSpec, HoldPhases, PhaseName, Work,
 };
 
 /// Everything a generator process needs: read as JSON from its standard input.
@@ -13,7 +13,7 @@ use crate::{
 pub struct LoadJob {
     /// The connections.
     pub fleet: FleetSpec,
-    /// The exchange: what is done with them, unless `work` says otherwise.
+    /// The exchange: what is done with them, unless `work` says otherwise. Its protocol is that of pings too.
     pub exchange: ExchangeSpec,
     /// What is to be done.
     #[serde(default)]
@@ -29,6 +29,11 @@ pub enum LoadEvent {
     Connected {
         /// Connections that opened.
         connected: u32,
+    },
+    /// A phase begins as soon as the generator is told to go on: until then it waits, and both sides are read.
+    Phase {
+        /// Which.
+        phase: PhaseName,
     },
     /// The warm-up is over; the measured window begins.
     Measuring,
@@ -52,6 +57,14 @@ pub enum LoadEvent {
     },
 }
 
+impl LoadEvent {
+    /// Whether the generator now waits until it is told to go on.
+    #[must_use]
+    pub fn awaits_answer(&self) -> bool {
+        matches!(self, Self::Connected { .. } | Self::Phase { .. })
+    }
+}
+
 /// What a generator measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRecord {
@@ -64,6 +77,12 @@ pub struct LoadRecord {
     /// Where each message has a connection of its own: those connections. `connect` and `close` are then empty.
     #[serde(default)]
     pub connections: Option<ConnectionsPhase>,
+    /// A fan-out's phases. `connect` and `close` stand beside them, `exchange` is empty.
+    #[serde(default)]
+    pub fanout: Option<FanoutPhases>,
+    /// Holding; likewise.
+    #[serde(default)]
+    pub hold: Option<HoldPhases>,
     /// A multiplexer's cost; there is no fleet, so all else is empty.
     #[serde(default)]
     pub accept: Option<AcceptPhase>,
@@ -89,6 +108,13 @@ impl LoadRecord {
     pub fn errors(&self) -> ErrorCounts {
         let mut errors = self.connect.errors.clone();
         errors.merge(&self.exchange.errors);
+        if let Some(fanout) = &self.fanout {
+            errors.merge(&fanout.errors());
+        }
+        if let Some(hold) = &self.hold {
+            errors.merge(&hold.lost_errors);
+            errors.merge(&hold.ping_errors);
+        }
         errors.merge(&self.close.errors);
         errors
     }

@@ -8,9 +8,11 @@ pub mod accept;
 pub mod check;
 pub mod connections;
 pub mod errors;
+pub mod fanout;
 pub mod finding;
 pub mod fleet;
 pub mod histogram;
+pub mod hold;
 pub mod job;
 pub mod listener;
 pub mod machine;
@@ -31,14 +33,18 @@ pub use accept::{AcceptPhase, AcceptSpec, IdleCost, IdleSlice, Multiplexer, Slop
 pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use errors::{ErrorCounts, ErrorKind};
-pub use finding::Finding;
+pub use fanout::{FanoutPhases, FanoutSpec, IndexSlice, LinePhase, Sustain, SustainedPhase};
+pub use finding::{Finding, Side};
 pub use fleet::{Backend, Closing, FleetSpec, SourceAddresses};
 pub use histogram::Histogram;
+pub use hold::{HoldPhases, HoldSpec, KernelMemoryRecord, KernelMemorySample, SlabGrowth};
 pub use job::{LoadEvent, LoadJob, LoadRecord};
 pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRecord};
 pub use machine::Machine;
 pub use network::{Network, NetworkRecord};
-pub use phase::{ClosePhase, ConnectPhase, ExchangePhase, SteadyWindow};
+pub use phase::{
+    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, SlowConnection, SteadyWindow,
+};
 pub use plan::Plan;
 pub use protocol::{Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Stop};
 pub use run::RunRecord;
@@ -48,4 +54,4 @@ pub use side::{MemorySample, SeriesSample, SideRecord};
 pub use target::{HandOver, HttpTarget, ServeOptions, TargetKind, TargetRecord};
 pub use timeline::Timeline;
 pub use trial::{Outcome, Trial};
-pub use work::Work;
+pub use work::{PhaseCost, PhaseName, SideCost, Work};

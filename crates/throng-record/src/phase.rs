@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorCounts, Histogram, Timeline};
+use crate::{ErrorCounts, ErrorKind, Histogram, Timeline};
 
 /// Opening every connection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +16,51 @@ pub struct ConnectPhase {
     pub latency: Histogram,
     /// Failed connects.
     pub errors: ErrorCounts,
+    /// Connects that completed, over time.
+    #[serde(default)]
+    pub timeline: Timeline,
+    /// Σ over connections of `TCP_INFO.tcpi_total_retrans` when the connect completed or failed: SYNs sent again.
+    #[serde(default)]
+    pub syn_retransmissions: u64,
+    /// Connections whose SYN was sent again.
+    #[serde(default)]
+    pub retransmitted: u32,
+    /// The slowest that completed, slowest first, ten at most.
+    #[serde(default)]
+    pub slowest: Vec<SlowConnection>,
+    /// The first failure; absent where all opened, and stayed open to the end of the phase.
+    #[serde(default)]
+    pub stop: Option<ConnectStop>,
+    /// Connects that were never begun. A thread of the generator stops after sixteen in succession that failed for want of local ports or of
+    /// descriptors, since each further one costs the kernel a whole search; and everything stops at an interrupt.
+    #[serde(default)]
+    pub not_begun: u32,
+}
+
+/// A connection that waited longer than others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowConnection {
+    /// Its index.
+    pub connection: u32,
+    /// How long.
+    pub latency_ns: u64,
+    /// How often its SYN was sent again (`TCP_INFO.tcpi_total_retrans` when the connect completed).
+    pub syn_retransmissions: u32,
+}
+
+/// Why connecting came to an end before all were open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectStop {
+    /// Index of the first connection that failed.
+    pub connection: u32,
+    /// Connections that were open then. Where several threads connect at a time, each counts those of the others up to their last wait.
+    pub open: u32,
+    /// Since the first connect.
+    pub at_ns: u64,
+    /// How it failed.
+    pub kind: ErrorKind,
+    /// The kernel's words; and how many connects were therefore not begun, if any.
+    pub message: String,
 }
 
 /// The part of the measured window in which every connection is active: from its start to the last send. Little's law is checked on it.

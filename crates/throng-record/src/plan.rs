@@ -15,6 +15,10 @@ pub enum Experiment {
     Backlog,
     /// What does one accept, and one message, cost while N connections sit idle?
     Accept,
+    /// N connect, all are greeted, one speaks, all hear: how long is each phase?
+    Fanout,
+    /// How many connections can be held, at how many bytes each, in the process and in the kernel?
+    Hold,
     /// How many cycles of connect, request, reply and close a second?
     Churn,
 }

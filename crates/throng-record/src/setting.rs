@@ -34,10 +34,16 @@ pub struct Setting {
     /// What the generator is asked to do.
     #[serde(default)]
     pub work: Work,
+    /// Connects in flight at once: 1 is one after another, over the whole fleet; otherwise it is per shard.
+    #[serde(default = "connect_concurrency")]
+    pub connect_concurrency: u32,
+    /// Connects that begin per second; absent: as fast as they go.
+    #[serde(default)]
+    pub connect_rate_per_second: Option<f64>,
     /// How the generator ends a connection, where every message has one of its own.
     #[serde(default)]
     pub closing: Closing,
-    /// The wire behaviour asked of launched built-in servers: `echo`, `oneshot` or `http`.
+    /// The wire behaviour asked of launched built-in servers: `echo`, `broadcast`, `oneshot` or `http`.
     #[serde(default = "echo")]
     pub workload: String,
     /// How long a server is asked to take for a request, or is said to take; absent where it is not known.
@@ -84,6 +90,11 @@ pub struct Setting {
 /// The workload of runs made before there was a choice.
 fn echo() -> String {
     "echo".to_owned()
+}
+
+/// Of every run made before there was a choice.
+fn connect_concurrency() -> u32 {
+    64
 }
 
 /// Before there was a choice, what could be observed was.

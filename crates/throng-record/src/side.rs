@@ -80,7 +80,7 @@ pub struct SeriesSample {
     pub server_switches: u64,
     /// Share of the machine's CPU time stolen by the hypervisor since the last sample, 0 to 1.
     pub steal_share: f64,
-    /// Replies counted by the generator so far.
+    /// Replies counted by the generator so far; where it works in phases, what the phase under way counts, from 0 on.
     pub replies: u64,
 }
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::side::CounterDeltas;
 use crate::{
     AcceptPhase, AcceptQueueRecord, Check, ClosePhase, ConnectPhase, ConnectionsPhase,
-    ExchangePhase, Finding, HandshakesRecord, Limit, LoadJob, Network, SeriesSample, SideRecord,
-    Verdict,
+    ExchangePhase, FanoutPhases, Finding, HandshakesRecord, HoldPhases, KernelMemoryRecord, Limit,
+    LoadJob, Network, PhaseCost, SeriesSample, SideRecord, Verdict,
 };
 
 /// How a trial ended.
@@ -64,6 +64,21 @@ pub struct Trial {
     /// A multiplexer's cost.
     #[serde(default)]
     pub accept: Option<AcceptPhase>,
+    /// A fan-out's phases.
+    #[serde(default)]
+    pub fanout: Option<FanoutPhases>,
+    /// Holding.
+    #[serde(default)]
+    pub hold: Option<HoldPhases>,
+    /// What each phase cost both sides, in their order, where the generator works in phases.
+    #[serde(default)]
+    pub phase_costs: Vec<PhaseCost>,
+    /// The kernel's memory around the connections, where they are what is asked about.
+    #[serde(default)]
+    pub kernel_memory: Option<KernelMemoryRecord>,
+    /// The generator's own memory per idle connection, as it reports it.
+    #[serde(default)]
+    pub generator_bytes_per_connection: Option<f64>,
     /// The accept queue; absent where it was not observed.
     #[serde(default)]
     pub accept_queue: Option<AcceptQueueRecord>,

@@ -97,7 +97,7 @@ pub(crate) const OF_CYCLES: [Column; 13] = {
 pub(crate) fn all(experiment: Experiment) -> &'static [Column] {
     match experiment {
         Experiment::Churn => &OF_CYCLES,
-        Experiment::Echo | Experiment::Backlog | Experiment::Accept => &Column::ALL,
+        _ => &Column::ALL,
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn all(experiment: Experiment) -> &'static [Column] {
 pub(crate) fn rate_unit(experiment: Experiment) -> &'static str {
     match experiment {
         Experiment::Churn => "cycles/s",
-        Experiment::Echo | Experiment::Backlog | Experiment::Accept => "messages/s",
+        _ => "messages/s",
     }
 }
 
@@ -266,13 +266,7 @@ pub(crate) fn figure_or_reason(
 
 /// `120 of 1000`: the connections that got replies.
 fn serves(serves_of: Option<(u32, u32)>) -> String {
-    serves_of.map_or_else(absent, |(served, of)| {
-        format!(
-            "{} of {}",
-            format::exact(served.into()),
-            format::exact(of.into())
-        )
-    })
+    serves_of.map_or_else(absent, |(served, all)| format::of(served, all))
 }
 
 /// The most frequent reason in full, the others as a number: the remarks under the table name them all.

@@ -1,5 +1,6 @@
 //! What stands above the tables: what was asked, under which circumstances, on which machine, and how much of it was done.
 
+mod crowd;
 mod told;
 
 use throng_record::plan::Experiment;
@@ -40,6 +41,8 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
                 format!("{}, all but one idle", told.connections()),
                 plural(plan.repeats.into(), "repeat"),
             ],
+            Experiment::Fanout => told.fanout(),
+            Experiment::Hold => told.hold(),
             Experiment::Churn => vec![
                 told.cycling_clients(),
                 told.pacing(),

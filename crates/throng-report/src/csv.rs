@@ -9,6 +9,8 @@ mod accept;
 mod backlog;
 mod churn;
 mod echo;
+mod fanout;
+mod hold;
 
 use serde::Serialize;
 use throng_record::plan::Experiment;
@@ -16,6 +18,7 @@ use throng_record::{CheckResult, Limit, Outcome, RunRecord, Trial};
 
 use crate::checks;
 use crate::columns::limit_word;
+use crate::crowd;
 use crate::summary::target_name;
 use crate::worth::Worth;
 
@@ -60,6 +63,8 @@ pub(crate) fn render(record: &RunRecord) -> String {
         Experiment::Accept => file(record, accept::figures),
         Experiment::Backlog => file(record, backlog::figures),
         Experiment::Churn => file(record, churn::figures),
+        Experiment::Fanout => file(record, fanout::figures),
+        Experiment::Hold => file(record, hold::figures),
     }
 }
 
@@ -157,6 +162,21 @@ fn checks_that(trial: &Trial, result: CheckResult) -> String {
         .map(|check| checks::words(check.kind))
         .collect();
     names.join("; ")
+}
+
+/// The names of its findings, each once where they follow one another.
+fn findings(trial: &Trial) -> String {
+    let mut names: Vec<&str> = trial.findings.iter().map(|found| found.name()).collect();
+    names.dedup();
+    names.join("; ")
+}
+
+/// `not delivered 3; reset 1`, of whichever phase.
+fn errors(trial: &Trial) -> String {
+    let errors = crowd::errors_of(trial);
+    let kinds = errors.counts.iter();
+    let kinds = kinds.map(|(kind, count)| format!("{} {count}", kind.words()));
+    kinds.collect::<Vec<_>>().join("; ")
 }
 
 fn sides(trial: &Trial) -> Sides {

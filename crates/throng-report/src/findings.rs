@@ -107,6 +107,20 @@ pub(crate) fn place<'a>(record: &'a RunRecord, trial: &Trial) -> Place<'a> {
 /// By what one finding is worse than another of its kind.
 fn gravity(finding: &Finding) -> f64 {
     match finding {
+        Finding::HalfThePortsGone {
+            rate_before_per_second,
+            rate_after_per_second,
+            ..
+        } => rate_before_per_second / rate_after_per_second.max(1.0),
+        Finding::PortsExhausted { failed, .. } | Finding::DescriptorsExhausted { failed, .. } => {
+            *failed as f64
+        }
+        Finding::ThreadsExhausted {
+            served,
+            of_connections,
+            ..
+        } => f64::from(of_connections.saturating_sub(*served)),
+        Finding::SynRetransmissionSteps { connect_ns_max, .. } => *connect_ns_max as f64,
         Finding::CostGrowsWithIdle {
             cost_ns_first,
             cost_ns_last,

@@ -88,6 +88,12 @@ pub fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", exact(number))
 }
 
+/// Some of all: 1,013 of 10,000.
+#[must_use]
+pub fn of(some: u32, all: u32) -> String {
+    format!("{} of {}", exact(some.into()), exact(all.into()))
+}
+
 /// `1, 10 and 100`.
 #[must_use]
 pub fn list(items: &[String]) -> String {

@@ -1,5 +1,7 @@
 //! The report as GitHub Markdown, to be put into a document or an issue: it carries its circumstances with it.
 
+mod crowd;
+
 use crate::accept;
 use crate::accept::columns::{ACCEPT, DATA, has_something, shown};
 use crate::backlog::columns::parts;
@@ -35,6 +37,8 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
     for table in &summary.multiplexers {
         text += &multiplexers(table);
     }
+    text += &crowd::fanouts(summary);
+    text += &crowd::holds(summary);
     if let Some(overview) = Overview::of(summary) {
         text += &format!(
             "\n## {} by {}\n\n",

@@ -8,8 +8,11 @@ use throng_record::plan::Experiment;
 use crate::accept;
 use crate::backlog;
 use crate::columns::limit_word;
+use crate::crowd;
+use crate::fanout;
 use crate::findings::Found;
 use crate::format::{self, exact, plural};
+use crate::hold;
 use crate::median::{Estimate, Spread, VALUES_FOR_INTERVAL};
 use crate::ratio::Compared;
 use crate::slowest::SlowRequest;
@@ -22,17 +25,28 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
     let published = [
         backlog::notes::sources(summary),
         accept::notes::sources(summary),
+        fanout::notes::sources(summary),
     ];
+    let stopped = [
+        accept::notes::stopped(summary),
+        crowd::notes::stopped(summary),
+    ];
+    let schedule = [schedule(summary), fanout::notes::schedule(summary)];
     let mut sections = vec![
         ("Findings", found.collect()),
         (
             "Slowest requests, and where their time went",
             slowest.collect(),
         ),
-        ("Stopped early", accept::notes::stopped(summary)),
+        ("Stopped early", stopped.concat()),
+        (
+            "Errors, by connection",
+            crowd::notes::errors_by_connection(summary),
+        ),
+        ("Kernel memory", hold::notes::kernel(summary)),
         ("Not seen", unseen(summary)),
         ("Checks", checks(summary)),
-        ("Schedule", schedule(summary)),
+        ("Schedule", schedule.concat()),
         ("Published figures", published.concat()),
         (
             "How to read this",
@@ -40,6 +54,8 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
                 Experiment::Echo | Experiment::Churn => legend(summary),
                 Experiment::Backlog => backlog::notes::legend(summary),
                 Experiment::Accept => accept::notes::legend(summary),
+                Experiment::Fanout => fanout::notes::legend(summary),
+                Experiment::Hold => hold::notes::legend(summary),
             },
         ),
     ];
@@ -86,6 +102,8 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
     }
     notes.extend(backlog::notes::of_rows(summary));
     notes.extend(accept::notes::of_rows(summary));
+    notes.extend(crowd::notes::of_rows(summary));
+    notes.extend(hold::notes::of_rows(summary));
     let partial: u32 = summary.counts().map(|counts| counts.partial).sum();
     let judged = summary.trials_made - partial;
     notes.extend(held_to_one_cpu(summary));
@@ -104,8 +122,11 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
                     exact(partial.into()),
                     match summary.plan.experiment {
                         Experiment::Accept => "fewer connections were accepted than asked for",
-                        Experiment::Echo | Experiment::Backlog | Experiment::Churn =>
-                            "the server serves fewer connections at once",
+                        Experiment::Echo
+                        | Experiment::Backlog
+                        | Experiment::Churn
+                        | Experiment::Fanout
+                        | Experiment::Hold => "the server serves fewer connections at once",
                     }
                 ),
             },

@@ -18,13 +18,13 @@ use throng_record::{
     CheckKind, Limit, Machine, NetworkRecord, Pacing, Plan, RunRecord, SweptValue,
 };
 
-use crate::accept;
 use crate::backlog::{self, Failures, Table};
 use crate::checks::{self, Remark};
 use crate::findings::{self, Found};
 use crate::median::Estimate;
 use crate::ratio::{Compared, Ratio};
 use crate::slowest::{self, SlowRequest};
+use crate::{accept, crowd, fanout, hold};
 use crate::{row, setting};
 
 /// A whole run.
@@ -53,6 +53,12 @@ pub struct Summary<'a> {
     /// The accept experiment's rows, by setting, in the plan's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub multiplexers: Vec<accept::Table<'a>>,
+    /// The fan-out experiment's rows, by setting, in the plan's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fanouts: Vec<fanout::Table<'a>>,
+    /// The hold experiment's rows, by target and setting, in the plan's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<hold::Row>,
     /// What explains the figures, each kind of finding once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Found<'a>>,
@@ -236,6 +242,8 @@ impl<'a> Summary<'a> {
             groups: groups(record),
             tables: backlog::tables(record),
             multiplexers: accept::tables(record),
+            fanouts: fanout::tables(record),
+            holds: hold::rows(record),
             findings: findings::found(record),
             slowest: slowest::slowest(record),
             unseen: unseen(record),
@@ -266,6 +274,7 @@ impl<'a> Summary<'a> {
         of_groups
             .chain(of_tables.map(|row| &row.trials))
             .chain(of_multiplexers.map(|row| &row.trials))
+            .chain(crowd::crowds(self).map(|row| &row.trials))
     }
 
     /// Every row of every group.

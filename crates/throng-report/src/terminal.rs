@@ -2,6 +2,9 @@
 //!
 //! Tables are laid out by `sheet`, one layout for the whole report.
 
+mod fanout;
+mod grid;
+mod hold;
 mod multiplexers;
 mod sheet;
 
@@ -126,6 +129,8 @@ pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
     blocks.extend(page.groups());
     blocks.extend(page.tables());
     blocks.extend(page.multiplexers());
+    blocks.extend(page.fanouts());
+    blocks.extend(page.holds());
     if let Some(overview) = Overview::of(summary) {
         blocks.push(page.overview(&overview));
     }
@@ -164,7 +169,7 @@ impl Page<'_> {
         let summary = self.summary;
         let layouts = match summary.plan.experiment {
             Experiment::Churn => CHURN_LAYOUTS,
-            Experiment::Echo | Experiment::Backlog | Experiment::Accept => LAYOUTS,
+            _ => LAYOUTS,
         };
         let layouts = layouts.iter().map(|layout| self.without_ratio(layout));
         let sheet = Sheet::new(

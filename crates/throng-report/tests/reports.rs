@@ -83,8 +83,33 @@ fn terminal_of_connections_for_one_request() {
 }
 
 #[test]
+fn terminal_of_fan_outs() {
+    let record = fixture::fanout();
+    insta::assert_snapshot!("fanout_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("fanout_terminal_100", terminal(&record, 100));
+    insta::assert_snapshot!("fanout_terminal_80", terminal(&record, 80));
+    let sustained = fixture::fanout_sustained();
+    insta::assert_snapshot!("fanout_sustained_terminal_100", terminal(&sustained, 100));
+}
+
+#[test]
+fn terminal_of_held_connections() {
+    let record = fixture::hold();
+    insta::assert_snapshot!("hold_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("hold_terminal_100", terminal(&record, 100));
+    insta::assert_snapshot!("hold_terminal_80", terminal(&record, 80));
+    let few = fixture::hold_few();
+    insta::assert_snapshot!("hold_few_terminal_100", terminal(&few, 100));
+}
+
+#[test]
 fn markdown() {
     insta::assert_snapshot!("churn_markdown", other(&fixture::churn(), Format::Markdown));
+    insta::assert_snapshot!(
+        "fanout_markdown",
+        other(&fixture::fanout(), Format::Markdown)
+    );
+    insta::assert_snapshot!("hold_markdown", other(&fixture::hold(), Format::Markdown));
     insta::assert_snapshot!(
         "accept_markdown",
         other(&fixture::accept(), Format::Markdown)
@@ -109,6 +134,12 @@ fn markdown() {
 fn csv() {
     insta::assert_snapshot!("churn_csv", other(&fixture::churn(), Format::Csv));
     insta::assert_snapshot!("churn_open_csv", other(&fixture::churn_open(), Format::Csv));
+    insta::assert_snapshot!("fanout_csv", other(&fixture::fanout(), Format::Csv));
+    insta::assert_snapshot!(
+        "fanout_sustained_csv",
+        other(&fixture::fanout_sustained(), Format::Csv)
+    );
+    insta::assert_snapshot!("hold_few_csv", other(&fixture::hold_few(), Format::Csv));
     insta::assert_snapshot!("accept_few_csv", other(&fixture::accept_few(), Format::Csv));
     insta::assert_snapshot!("backlog_csv", other(&fixture::backlog(), Format::Csv));
     insta::assert_snapshot!("closed_csv", other(&fixture::closed(), Format::Csv));
@@ -122,6 +153,11 @@ fn json() {
         "churn_open_json",
         other(&fixture::churn_open(), Format::Json)
     );
+    insta::assert_snapshot!(
+        "fanout_sustained_json",
+        other(&fixture::fanout_sustained(), Format::Json)
+    );
+    insta::assert_snapshot!("hold_few_json", other(&fixture::hold_few(), Format::Json));
     insta::assert_snapshot!(
         "accept_few_json",
         other(&fixture::accept_few(), Format::Json)

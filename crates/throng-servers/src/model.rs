@@ -190,6 +190,12 @@ impl Model {
         self.declaration().broadcasts
     }
 
+    /// Whether each of its loops has a descriptor table of its own, so that more workers hold more connections than `ulimit -n`.
+    #[must_use]
+    pub fn has_private_tables(self) -> bool {
+        self == Self::EpollShared
+    }
+
     /// Whether a connection has a thread or process of its own for as long as it is served, so that a delay occupies that
     /// and nobody else.
     #[must_use]

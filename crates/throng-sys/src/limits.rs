@@ -55,6 +55,12 @@ pub fn raise_open_files() -> io::Result<u64> {
     Ok(open_files().soft)
 }
 
+/// Whether `RLIMIT_NPROC` binds this process: on root it is not enforced (`setrlimit(2)`).
+#[must_use]
+pub fn user_threads_are_bounded() -> bool {
+    !rustix::process::geteuid().is_root()
+}
+
 /// The machine-wide limits, and those of this network namespace, user and cgroup, that decide how many
 /// connections, threads and processes there can be.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -117,6 +123,11 @@ impl MachineLimits {
             tcp_mem_pages: settings("net.ipv4.tcp_mem"),
         }
     }
+}
+
+/// Whether [`MachineLimits::user_threads_max`] binds this process: not if it is root's.
+pub fn binds_user_threads() -> bool {
+    !rustix::process::getuid().is_root()
 }
 
 fn setting(name: &str) -> Option<u64> {

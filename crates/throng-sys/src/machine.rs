@@ -77,6 +77,12 @@ impl Machine {
     }
 }
 
+/// Memory that can be had without swapping: `MemAvailable` of `/proc/meminfo` (`proc_meminfo(5)`).
+#[must_use]
+pub fn memory_available_bytes() -> Option<u64> {
+    Meminfo::current().ok()?.mem_available
+}
+
 fn cpus_isolated() -> Vec<u32> {
     let list =
         read_if_present(format!("{CPUS}/isolated")).and_then(|text| CpuList::parse(&text).ok());

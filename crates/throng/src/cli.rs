@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept, backlog, churn, completions, doctor, echo, generate, load, man, namespace, report, run,
-    serve, servers,
+    accept, backlog, churn, completions, doctor, echo, fanout, generate, hold, load, man,
+    namespace, report, run, serve, servers,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,6 +17,8 @@ Examples:
   throng echo --command './mine --port {port}' poll
   throng backlog iterative --backlog 5,256     what a short accept queue does to 32 clients
   throng accept poll epoll-edge                what waiting costs while 10,000 connections idle
+  throng fanout epoll-edge --connections 7000  how long until all have heard what one says
+  throng hold 100k                             a hundred thousand connections, at how many bytes each
   throng churn epoll-edge poll --closing fin,reset      a connection for every request
   throng servers                               the built-in models, and how each works
   throng doctor                                what this machine allows
@@ -51,10 +53,12 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     Echo(echo::Arguments),
     Backlog(backlog::Arguments),
     Accept(accept::Arguments),
+    Fanout(fanout::Arguments),
+    Hold(hold::Arguments),
     Churn(churn::Arguments),
     Serve(serve::Arguments),
     Servers(servers::Arguments),
@@ -74,6 +78,8 @@ impl Command {
             Self::Echo(arguments) => echo::run(arguments),
             Self::Backlog(arguments) => backlog::run(arguments),
             Self::Accept(arguments) => accept::run(arguments),
+            Self::Fanout(arguments) => fanout::run(arguments),
+            Self::Hold(arguments) => hold::run(arguments),
             Self::Churn(arguments) => churn::run(arguments),
             Self::Serve(arguments) => serve::run(arguments),
             Self::Servers(arguments) => servers::run(arguments),

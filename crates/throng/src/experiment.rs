@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
+use throng_lab::capacity::{Facts, foresee};
 use throng_lab::plan::{
-    BuiltInModel, Environment, ModelServes, ModelWorkers, PlanDraft, PlanError, Resolved, resolve,
+    BuiltInModel, Environment, ModelServes, ModelWorkers, PerConnection, PlanDraft, PlanError,
+    Resolved, resolve,
 };
 use throng_lab::target::TargetDraft;
 use throng_lab::{Finished, RunError, Setup};
@@ -102,9 +104,22 @@ pub(crate) fn built_in_models() -> Vec<BuiltInModel> {
         serves_unix: model.serves_unix(),
         serves_at_once: serves_at_once(model),
         takes_accept_threads: model.takes_accept_threads(),
+        broadcasts: model.broadcasts(),
+        private_tables: model.has_private_tables(),
+        each: per_connection(model),
         takes_hand_over: model.takes_hand_over(),
     };
     Model::ALL.map(describe).to_vec()
+}
+
+/// Threads and processes are told from one another by what an observer must find with one connection more.
+fn per_connection(model: Model) -> PerConnection {
+    let threads = |connections| model.expected_threads(None, None, None, connections);
+    match (threads(2) - threads(1), model.family()) {
+        (0, _) => PerConnection::State,
+        (_, Family::Processes) => PerConnection::Process,
+        (threads, _) => PerConnection::Threads(threads as u32),
+    }
 }
 
 /// Few are bounded: by blocking workers, or by `FD_SETSIZE`.
@@ -146,6 +161,11 @@ pub(crate) fn carry_out(
     let program = std::env::current_exe()
         .map_err(|error| Failure::failed("cannot find throng's own program").cause(error))?;
     notes.iter().for_each(note);
+    let foresight = foresee(&plan, &environment.models, &Facts::read());
+    foresight.notes.iter().for_each(note);
+    if let Some(refusal) = foresight.refusal {
+        return Err(Failure::usage(refusal).with_hint_parted());
+    }
     let interrupted = interrupt::watch()?;
     let setup = Setup {
         throng_program: &program,
@@ -260,6 +280,7 @@ mod tests {
             io_uring_obstacle: None,
             models: built_in_models(),
             kernel_settings: settings.map(|name| format!("net.ipv4.{name}")).to_vec(),
+            open_files_hard: 20_000,
         };
         let plan = resolve(draft, &environment).expect("resolves").plan;
         let estimate = throng_lab::estimate(&plan, &environment.models);
@@ -297,6 +318,18 @@ mod tests {
         let (plan, estimate) = planned("c10k", true);
         assert_eq!(plan.settings[0].connections, 2_000);
         assert!(estimate.as_secs() < 20, "{estimate:?}");
+    }
+
+    #[test]
+    fn models_say_what_they_have_for_each_connection() {
+        let models = built_in_models();
+        let of = |name: &str| {
+            let model = models.iter().find(|model| model.name == name);
+            model.expect(name).each
+        };
+        assert_eq!(of("epoll-edge"), PerConnection::State);
+        assert_eq!(of("thread-per-connection"), PerConnection::Threads(1));
+        assert_eq!(of("fork-per-connection"), PerConnection::Process);
     }
 
     #[test]

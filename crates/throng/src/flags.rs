@@ -8,8 +8,12 @@ mod backlog;
 mod churn;
 mod clients;
 mod common;
+mod connect;
 mod echo;
+mod fanout;
+mod hold;
 mod length;
+mod message;
 mod published;
 mod repeats;
 mod schedule;
@@ -24,8 +28,12 @@ pub(crate) use backlog::BacklogFlags;
 pub(crate) use churn::ChurnFlags;
 pub(crate) use clients::ClientFlags;
 pub(crate) use common::CommonFlags;
+pub(crate) use connect::ConnectFlags;
 pub(crate) use echo::{EchoFlags, LifetimeFlag};
+pub(crate) use fanout::{FanoutFlags, LineFlags};
+pub(crate) use hold::HoldFlags;
 pub(crate) use length::LengthFlags;
+pub(crate) use message::MessageFlags;
 pub(crate) use published::PublishedFlag;
 pub(crate) use repeats::RepeatFlags;
 pub(crate) use schedule::ScheduleFlags;
@@ -49,6 +57,8 @@ pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) ->
         "echo" => Experiment::Echo,
         "backlog" => Experiment::Backlog,
         "accept" => Experiment::Accept,
+        "fanout" => Experiment::Fanout,
+        "hold" => Experiment::Hold,
         "churn" => Experiment::Churn,
         _ => return None,
     };
@@ -111,6 +121,11 @@ mod tests {
             ChurnFlags::default().draft(),
             CommonFlags::default().draft(),
             AcceptFlags::default().draft(),
+            MessageFlags::default().draft(),
+            FanoutFlags::default().draft(),
+            LineFlags::default().draft(),
+            HoldFlags::default().draft(),
+            ConnectFlags::default().draft(),
         ];
         for draft in mentioned {
             assert_eq!(draft, PlanDraft::default());

@@ -83,9 +83,14 @@ impl Progress {
         let rate = self.rate(replies, elapsed);
         let phase = match phase {
             TrialPhase::Launching => "launching".to_owned(),
-            TrialPhase::Connecting => "connecting".to_owned(),
+            TrialPhase::Connecting => format!("connecting{}{rate}", open(replies)),
             TrialPhase::WarmingUp => format!("warming up{rate}"),
             TrialPhase::Measuring => format!("measuring{rate}"),
+            TrialPhase::Greeting => format!("awaiting greetings{rate}"),
+            TrialPhase::Delivering => format!("delivering one line to all{rate}"),
+            TrialPhase::Sustaining => format!("delivering at a rate{rate}"),
+            TrialPhase::Holding => format!("holding{}", open(replies)),
+            TrialPhase::Pinging => format!("pinging{rate}"),
             TrialPhase::Closing => "closing".to_owned(),
         };
         self.bar.set_message(format!("{} · {phase}", self.trial));
@@ -100,6 +105,14 @@ impl Progress {
             return String::new();
         }
         format!(" · {}/s", count(more as f64 / seconds))
+    }
+}
+
+/// How many connections are open, where that is told.
+fn open(connections: u64) -> String {
+    match connections {
+        0 => String::new(),
+        some => format!(" · {} open", count(some as f64)),
     }
 }
 

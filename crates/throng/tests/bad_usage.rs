@@ -188,6 +188,50 @@ fn the_backlog_experiment() {
 }
 
 #[test]
+fn the_fan_out_experiment() {
+    insta::assert_snapshot!(transcript(&[
+        &["fanout"],
+        &["fanout", "iterative"],
+        &["fanout", "http://127.0.0.1:80/"],
+        &["fanout", "epoll-edge", "--connections", "0"],
+        &["fanout", "epoll-edge", "--line", ""],
+        &["fanout", "epoll-edge", "--line", "a\\nb"],
+        &["fanout", "epoll-edge", "--greeting", "hi", "--no-greeting"],
+        &["fanout", "epoll-edge", "--duration", "2s"],
+        &["fanout", "epoll-edge", "--rate", "0"],
+        &["fanout", "epoll-edge", "--connect-rate", "nan"],
+        &["fanout", "epoll-edge", "--connect-concurrency", "0"],
+        &["fanout", "epoll-edge", "--size", "6"],
+        &["fanout", "epoll-edge", "--pings", "6"],
+        &["fanout", "poll --hand-over queues"],
+        &["echo", "poll", "--line", "a"],
+        &["echo", "poll", "--no-greeting"],
+        &["run", "tour", "--connect-rate", "5"],
+    ]));
+}
+
+#[test]
+fn the_hold_experiment() {
+    insta::assert_snapshot!(transcript(&[
+        &["hold"],
+        &["hold", "epoll-edge"],
+        &["hold", "0"],
+        &["hold", "-5"],
+        &["hold", "1.5m"],
+        &["hold", "9999m"],
+        &["hold", "100", "epol-edge"],
+        &["hold", "100", "--pings", "101"],
+        &["hold", "100", "--pings", "some"],
+        &["hold", "100", "--hold", "2"],
+        &["hold", "100", "--duration", "2s"],
+        &["hold", "100", "--rate", "5"],
+        &["hold", "100", "http://127.0.0.1:80/"],
+        &["echo", "poll", "--hold", "2s"],
+        &["run", "many", "--pings", "all"],
+    ]));
+}
+
+#[test]
 fn values() {
     insta::assert_snapshot!(
         transcript(&[

@@ -28,6 +28,8 @@ fn the_help_of_every_command() {
         "echo",
         "backlog",
         "accept",
+        "fanout",
+        "hold",
         "churn",
         "serve",
         "servers",

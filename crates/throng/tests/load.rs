@@ -23,6 +23,7 @@ fn job(stop: Stop) -> LoadJob {
             cpus: vec![],
             nodelay: true,
             connect_concurrency: 16,
+            connect_rate_per_second: None,
             closing: throng_record::Closing::Fin,
             connect_timeout_ns: 10_000_000_000,
             reply_timeout_ns: 10_000_000_000,

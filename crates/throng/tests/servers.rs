@@ -20,7 +20,11 @@ fn every_model_is_listed_with_family_bound_and_one_line() {
         for part in [
             model.family().name(),
             &model.serves_at_once(),
-            if model.broadcasts() { "  yes  " } else { "  no  " },
+            if model.broadcasts() {
+                "  yes  "
+            } else {
+                "  no  "
+            },
             model.summary(),
         ] {
             assert!(line.contains(part), "{line}");

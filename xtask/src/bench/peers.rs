@@ -115,6 +115,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             cpus: vec![GENERATOR_CPU],
             nodelay: true,
             connect_concurrency: 64,
+            connect_rate_per_second: None,
             closing: throng_record::Closing::Fin,
             connect_timeout_ns: 10_000_000_000,
             reply_timeout_ns: 10_000_000_000,
@@ -177,7 +178,7 @@ fn follow(pid: u32, output: ChildStdout) -> Result<Generated> {
                 return Err(format!("{:?}", record.exchange.errors).into());
             }
             LoadEvent::Failed { message } => return Err(message.into()),
-            LoadEvent::Connected { .. } | LoadEvent::Progress { .. } => {}
+            LoadEvent::Connected { .. } | LoadEvent::Phase { .. } | LoadEvent::Progress { .. } => {}
         }
     }
     Err("the generator ended without a record".into())

@@ -66,6 +66,12 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
         ErrorKind::ConnectUnreachable => {
             "there is no way to the address from here (route, source address, permission, a missing socket file); try it with `ip route get`, and check --source"
         }
+        ErrorKind::NotDelivered => {
+            "the server did not pass the line on to every connection within the reply timeout; see whether it dropped any, and raise --timeout if it is merely slow"
+        }
+        ErrorKind::DeliveredTwice => {
+            "the server passed one line on twice to the same connection: it may have registered it twice"
+        }
         ErrorKind::PortsExhausted => {
             "every local port to this destination is taken; leave --addresses kernel out, or name more --source addresses"
         }

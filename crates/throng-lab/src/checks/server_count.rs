@@ -41,6 +41,12 @@ pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
             "the generator of another trial of this server ended without a result, so there is no sum to compare with",
         );
     }
+    if asked.uncounted > 0 {
+        return not_applicable(
+            kind,
+            "what came back was counted in lines or answers of various lengths, and not in bytes",
+        );
+    }
     let difference = served.bytes as f64 - asked.bytes as f64;
     let evidence = format!(
         "the server says that it sent {} bytes over {} connections, the generator received {} bytes over {}{}",
@@ -84,9 +90,10 @@ mod tests {
 
     /// What the generators of such trials had.
     fn asked(trials: &[Option<LoadRecord>]) -> Asked {
+        let job = crate::job::for_tests(throng_record::Work::Exchange);
         let mut asked = Asked::default();
         for trial in trials {
-            asked.add(trial.as_ref());
+            asked.add(&job, trial.as_ref());
         }
         asked
     }

@@ -6,14 +6,20 @@
 
 mod accept_queue_overflow;
 mod backlog_clamped;
+mod capacity;
 mod connections_refused;
 pub(crate) mod cost_grows_with_idle;
 mod delayed_ack;
+mod descriptors_exhausted;
 mod final_ack_dropped;
 mod generator_bound;
+mod half_the_ports_gone;
 mod head_of_line_blocking;
 mod idle_server;
+mod ports_exhausted;
 mod syn_cookies;
+mod syn_retransmission_steps;
+mod threads_exhausted;
 mod too_few_acceptors;
 mod unbalanced_listeners;
 
@@ -26,11 +32,17 @@ use throng_record::{
 
 use super::account::Account;
 use crate::limit::Busy;
+pub(crate) use capacity::{Limits, ServerSeen};
 
 /// What the findings of one trial are made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
     pub(crate) setting: &'a Setting,
+    /// Where the generator connects to.
+    pub(crate) address: &'a str,
+    pub(crate) server: ServerSeen<'a>,
+    /// What bounds the number of connections here.
+    pub(crate) limits: &'a Limits,
     /// Whose network it was: whether the counters are of this trial alone.
     pub(crate) network: Network,
     /// Opening kept connections.
@@ -63,8 +75,14 @@ pub(crate) struct Evidence<'a> {
 pub(crate) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     let all = [
         connections_refused::find,
+        ports_exhausted::find,
+        descriptors_exhausted::of_generator,
+        descriptors_exhausted::of_server,
+        threads_exhausted::find,
         accept_queue_overflow::find,
         backlog_clamped::find,
+        syn_retransmission_steps::find,
+        half_the_ports_gone::find,
         final_ack_dropped::find,
         syn_cookies::find,
         unbalanced_listeners::find,
@@ -105,10 +123,11 @@ impl Evidence<'_> {
         was_seen_full || has_final_ack_dropped || self.connects_delayed() > 0
     }
 
-    /// Connects that took longer by retransmitting their SYN. Of kept connections only the time is known.
+    /// Connects that took longer by retransmitting their SYN. Of kept connections whose `TCP_INFO` tells of none the time alone does.
     fn connects_delayed(&self) -> u64 {
         match self.connections {
             Some((phase, _)) => phase.attribution.connects_by_syn_retransmission,
+            None if self.connect.retransmitted > 0 => self.connect.retransmitted.into(),
             None => count_between(&self.connect.latency, SLOW_CONNECT_NS, u64::MAX),
         }
     }

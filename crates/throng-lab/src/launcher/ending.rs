@@ -5,6 +5,11 @@ use std::time::Duration;
 use crate::child::Child;
 use crate::output::{self, NextLine};
 
+/// How a built-in server begins to tell that it had no descriptor, or no memory, for a further connection.
+pub(crate) const PAUSED: &str = "accepting was paused";
+/// What it says of connections that it had nothing to serve with, such as a thread.
+const CLOSED_UNSERVED: &str = "connections were closed unserved";
+
 /// The end of a launched server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
@@ -34,6 +39,18 @@ impl Ending {
     /// The last output as the end of an error message.
     pub(crate) fn tail_in_words(&self) -> String {
         output::tail_in_words(&self.tail)
+    }
+
+    /// What a built-in server noted at its end.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &str> {
+        let lines = self.tail.iter();
+        lines.filter_map(|line| line.strip_prefix("note: "))
+    }
+
+    /// The note of a limit at which it accepted no more, or closed what it had accepted.
+    pub(crate) fn note_of_limit(&self) -> Option<&str> {
+        self.notes()
+            .find(|note| note.starts_with(PAUSED) || note.contains(CLOSED_UNSERVED))
     }
 
     #[cfg(test)]

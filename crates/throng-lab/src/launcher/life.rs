@@ -1,8 +1,9 @@
 //! A launched server over the trials that it serves: one, or all of a sweep.
 
-use throng_record::LoadRecord;
+use throng_record::{LinePhase, LoadJob, LoadRecord, Protocol, Work};
 
 use super::{Ending, Server};
+use crate::checks::phases::heard;
 
 /// A server with what has been asked of it since its launch.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct Asked {
     pub(crate) errors: u64,
     /// Trials whose generator could not tell.
     pub(crate) untold: u32,
+    /// Trials in which what came back was not counted in bytes.
+    pub(crate) uncounted: u32,
 }
 
 /// How it stands with the server at the end of a trial.
@@ -50,8 +53,8 @@ impl Life {
     }
 
     /// Adds a trial.
-    pub(crate) fn add(&mut self, record: Option<&LoadRecord>) {
-        self.asked.add(record);
+    pub(crate) fn add(&mut self, job: &LoadJob, record: Option<&LoadRecord>) {
+        self.asked.add(job, record);
     }
 
     /// Ends the server.
@@ -61,25 +64,56 @@ impl Life {
 }
 
 impl Asked {
-    pub(crate) fn add(&mut self, record: Option<&LoadRecord>) {
+    pub(crate) fn add(&mut self, job: &LoadJob, record: Option<&LoadRecord>) {
         self.trials += 1;
         let Some(record) = record else {
             self.untold += 1;
             return;
         };
         self.connections += record.connected();
-        self.unserved += match &record.connections {
-            Some(connections) => connections.connected.saturating_sub(connections.answered),
-            None => u64::from(
-                record
-                    .connect
-                    .connected
-                    .saturating_sub(record.exchange.connections_served),
-            ),
-        };
-        self.bytes += record.exchange.received_bytes;
+        self.unserved += unserved(job, record);
+        match received_bytes(job, record) {
+            Some(bytes) => self.bytes += bytes,
+            None => self.uncounted += 1,
+        }
         self.errors += record.errors().total();
     }
+}
+
+/// Connections that opened and got nothing, or not all that was due to them.
+fn unserved(job: &LoadJob, record: &LoadRecord) -> u64 {
+    if let Some(connections) = &record.connections {
+        return connections.connected.saturating_sub(connections.answered);
+    }
+    let connected = record.connect.connected;
+    let served = match &job.work {
+        Work::Fanout(_) => heard(record).unwrap_or(connected),
+        Work::Hold(_) => connected,
+        Work::Exchange | Work::Accept(_) => record.exchange.connections_served,
+    };
+    connected.saturating_sub(served).into()
+}
+
+/// Bytes that the server sent; absent where only messages are counted, which are of various lengths.
+fn received_bytes(job: &LoadJob, record: &LoadRecord) -> Option<u64> {
+    let phases = match &job.work {
+        Work::Exchange | Work::Accept(_) => return Some(record.exchange.received_bytes),
+        Work::Hold(_) => {
+            let answered = u64::from(record.hold.as_ref()?.answered);
+            return match job.exchange.protocol {
+                Protocol::Echo { size_bytes } => Some(answered * u64::from(size_bytes)),
+                _ => (answered == 0).then_some(0),
+            };
+        }
+        Work::Fanout(spec) if spec.sustain.is_some() => return None,
+        Work::Fanout(spec) => record.fanout.as_ref().zip(Some(spec)),
+    };
+    let (phases, spec) = phases?;
+    let bytes = |phase: &Option<LinePhase>, line: Option<&Vec<u8>>| {
+        let received = phase.as_ref().map_or(0, |phase| phase.received);
+        u64::from(received) * line.map_or(0, |line| line.len() as u64)
+    };
+    Some(bytes(&phases.acknowledge, spec.greeting.as_ref()) + bytes(&phases.get, Some(&spec.line)))
 }
 
 impl LifeEnd {

@@ -2,6 +2,7 @@
 
 use throng_record::{MemorySample, SideRecord};
 use throng_sys::clock::monotonic_ns;
+use throng_sys::open_descriptors::{self, OpenDescriptors};
 use throng_sys::process_tree::{ContextSwitches, ProcessTree, TreeSample};
 
 use super::memory;
@@ -21,14 +22,16 @@ pub(crate) struct Side {
     threads_max: u64,
     /// Resident set when there last was one.
     rss_seen_bytes: u64,
+    /// Of the process that has least left, with every connection open.
+    pub(super) descriptors: Option<OpenDescriptors>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Reading {
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reading {
     at_ns: u64,
     /// How long it took: many processes on busy CPUs are read one after another.
     took_ns: u64,
-    sample: TreeSample,
+    pub(super) sample: TreeSample,
     switches: Option<ContextSwitches>,
     run_delay_ns: Option<u64>,
 }
@@ -47,6 +50,7 @@ impl Side {
             processes_max: 0,
             threads_max: 0,
             rss_seen_bytes: 0,
+            descriptors: None,
         };
         side.sample();
         side
@@ -68,16 +72,41 @@ impl Side {
         self.sample();
     }
 
-    pub(super) fn window_begins(&mut self, at_ns: u64) {
-        self.begin = self.reading(at_ns);
+    /// How far its descriptor tables are filled. Of many processes some are looked at: where one is full, its like are.
+    pub(super) fn count_descriptors(&mut self) {
+        const PROCESSES_MAX: usize = 64;
+        let pids = self.tree.pids().ok().flatten().unwrap_or_default();
+        let tables = pids.into_iter().take(PROCESSES_MAX);
+        self.descriptors = tables
+            .filter_map(|pid| open_descriptors::of(pid).ok())
+            .min_by_key(|table| table.limit.saturating_sub(table.open));
     }
 
-    pub(super) fn window_ends(&mut self, at_ns: u64) {
-        self.end = self.reading(at_ns);
+    pub(super) fn window_begins(&mut self) {
+        self.begin = self.reading();
+    }
+
+    pub(super) fn window_ends(&mut self) {
+        self.end = self.reading();
+    }
+
+    /// The window begins with a reading that was made while the generator waited: it goes on after it.
+    pub(super) fn window_begins_after(&mut self, reading: Option<Reading>) {
+        self.begin = reading.map(|reading| Reading {
+            at_ns: reading.at_ns + reading.took_ns,
+            took_ns: 0,
+            ..reading
+        });
+    }
+
+    /// The window has ended with a reading that was made since.
+    pub(super) fn window_ended_with(&mut self, reading: Option<Reading>) {
+        self.end = reading;
     }
 
     /// A process that has just left still answers for its CPU time, until it has been waited for; its threads do not.
-    fn reading(&mut self, at_ns: u64) -> Option<Reading> {
+    pub(super) fn reading(&mut self) -> Option<Reading> {
+        let at_ns = monotonic_ns();
         let sample = self.sample()?;
         let few_threads = sample
             .voluntary_switches

@@ -17,7 +17,7 @@ use throng_record::{Amount, Arrivals, Closing, Network, SweptValue};
 use super::KernelDraft;
 use super::kernel::KernelSweep;
 use super::sweep::{Sweep, Swept};
-use super::value::{self, Addresses, BackendChoice, CpuChoice, Workload};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings, Workload};
 use crate::target::TargetDraft;
 
 macro_rules! keys {
@@ -156,6 +156,10 @@ keys! {
         nodelay: bool,
         /// Whether the accept queue and the handshakes are observed.
         observe: bool,
+        /// Connects in flight at once: 1 is one after another over the whole fleet, more is per shard.
+        connect_concurrency: u32,
+        /// Connects that begin per second over the whole fleet.
+        connect_rate: f64,
         /// How the generator ends a connection.
         closing: Closing,
         /// How long one connect may take.
@@ -177,6 +181,15 @@ keys! {
         confidence: f64,
         /// The longest that `confidence` is waited for.
         max_duration: Duration,
+
+        /// The line that each connection is greeted with, without its newline; empty where the server greets nobody. Escapes as in `send`.
+        greeting: String,
+        /// The line that is put and comes out of every connection, without its newline; escapes as in `send`.
+        line: String,
+        /// How long all connections are held before any is pinged.
+        hold: Duration,
+        /// Connections that are pinged: a number or `all`.
+        pings: Pings,
 
         /// Bytes of an echoed message.
         size: u64,

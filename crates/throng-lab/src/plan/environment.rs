@@ -13,6 +13,8 @@ pub struct Environment {
     pub models: Vec<BuiltInModel>,
     /// The network settings of this kernel, by dotted name.
     pub kernel_settings: Vec<String>,
+    /// Descriptors of one table at most (`RLIMIT_NOFILE`, hard); `u64::MAX`: any number.
+    pub open_files_hard: u64,
 }
 
 /// What a plan must know of a model: the lab launches servers, it does not contain them.
@@ -30,8 +32,25 @@ pub struct BuiltInModel {
     pub serves_at_once: ModelServes,
     /// Whether several threads may accept for it.
     pub takes_accept_threads: bool,
+    /// Whether it serves the broadcast workload.
+    pub broadcasts: bool,
+    /// Whether each of its loops has a descriptor table of its own, so that more loops hold more connections.
+    pub private_tables: bool,
+    /// What each of its connections has of its own.
+    pub each: PerConnection,
     /// Whether it has several ways to hand a message over from one thread to others.
     pub takes_hand_over: bool,
+}
+
+/// What a model has for each connection beyond its descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerConnection {
+    /// State in an event loop.
+    State,
+    /// So many threads.
+    Threads(u32),
+    /// A process.
+    Process,
 }
 
 /// How many connections a model serves at the same time.
@@ -75,7 +94,7 @@ impl BuiltInModel {
         Self {
             name: name.to_owned(),
             uses_every_cpu: false,
-            workers: if name == "thread-per-connection" || name == "fork-per-connection" {
+            workers: if name.ends_with("-per-connection") {
                 ModelWorkers::NoChoice
             } else {
                 ModelWorkers::Any
@@ -83,6 +102,14 @@ impl BuiltInModel {
             serves_unix: true,
             serves_at_once: ModelServes::AnyNumber,
             takes_accept_threads: name == "thread-per-connection",
+            broadcasts: true,
+            private_tables: name == "epoll-shared",
+            each: match name {
+                "thread-per-connection" => PerConnection::Threads(1),
+                "two-threads-per-connection" => PerConnection::Threads(2),
+                "fork-per-connection" => PerConnection::Process,
+                _ => PerConnection::State,
+            },
             takes_hand_over: name == "two-threads-per-connection",
         }
     }
@@ -92,6 +119,7 @@ impl BuiltInModel {
         Self {
             workers: ModelWorkers::One,
             serves_at_once: ModelServes::OnePerWorker { usual: 1 },
+            broadcasts: false,
             ..Self::named("iterative")
         }
     }
@@ -126,6 +154,7 @@ impl Environment {
             io_uring_obstacle: crate::machine::io_uring_obstacle(),
             models,
             kernel_settings: throng_sys::sysctl::network::names(),
+            open_files_hard: throng_sys::limits::open_files().hard,
         }
     }
 }

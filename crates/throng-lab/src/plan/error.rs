@@ -37,9 +37,14 @@ pub enum PlanError {
         known: String,
     },
     #[error(
-        "target `{0}`: the echo experiment needs a server that sends back what it gets, and HTTP does not; to send it one fixed request, write tcp://HOST:PORT with --send and --expect"
+        "target `{target}`: the {experiment} experiment needs a server that {needed}, and HTTP does not; {instead}"
     )]
-    HttpTarget(String),
+    HttpTarget {
+        target: String,
+        experiment: &'static str,
+        needed: &'static str,
+        instead: &'static str,
+    },
     #[error(
         "target `{0}`: TLS has handshakes of its own, and their time would be taken for the accept queue's; write http:// and a port where the server speaks it plainly"
     )]
@@ -52,6 +57,14 @@ pub enum PlanError {
         "target `{target}`: a model has no option `{option}` of its own; there are --workers N, --accept-threads N, --delay-inline and --hand-over WAY"
     )]
     ModelOption { target: String, option: String },
+    #[error(
+        "{model} cannot pass on what one connection says to all others, since {why}; leave it out, or name one of {known}"
+    )]
+    NoBroadcast {
+        model: String,
+        why: &'static str,
+        known: String,
+    },
     #[error("target `{target}`: `{option}` {why}; write for example {option} {example}")]
     ModelOptionValue {
         target: String,
@@ -153,9 +166,18 @@ pub enum PlanError {
         why: &'static str,
     },
     #[error(
-        "`rate = {0}` is no rate: it is messages per second over the whole fleet, a number above 0; write rate = 20000, for example"
+        "`{key} = {rate}` is no rate: it is {of_what} per second over the whole fleet, a number above 0; write {key} = {example}, for example"
     )]
-    Rate(f64),
+    Rate {
+        key: &'static str,
+        rate: f64,
+        of_what: &'static str,
+        example: u32,
+    },
+    #[error(
+        "{pings} pings for {connections} connections: each is pinged once at most; write pings = {connections} or less, or pings = \"all\""
+    )]
+    MorePingsThanConnections { pings: u32, connections: u32 },
     #[error(
         "`confidence = {0}` is no width of an interval: it is the half-width ÷ mean to reach, above 0 and below 1; write confidence = 0.01 for ± 1 %"
     )]

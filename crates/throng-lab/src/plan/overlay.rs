@@ -66,7 +66,7 @@ impl PlanDraft {
     }
 
     /// The short form: the `[quick]` table laid over the plan, or, where it has none, two repeats of 400 ms; of the backlog
-    /// experiment, which has no length, a single one, and of the accept experiment one of 2,000 connections. Lay the command line over it afterwards. [`super::resolve()`] brings whatever is still longer than two minutes below that.
+    /// experiment, which has no length, a single one, and of the accept, fan-out and hold experiments one of fewer connections. Lay the command line over it afterwards. [`super::resolve()`] brings whatever is still longer than two minutes below that.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         let quick = self
@@ -78,6 +78,27 @@ impl PlanDraft {
         short
     }
 
+    /// Once, with fewer connections, and without lingering where time is spent on purpose.
+    fn usual_quick_of_many(&self) -> Self {
+        let is_fanout = self.experiment == Some(Experiment::Fanout);
+        let (usual, most) = if is_fanout {
+            (1_000, 7_000)
+        } else {
+            (10_000, 10_000)
+        };
+        let linger = Duration::from_millis(400);
+        let shorter = |length: Duration| length.min(linger);
+        let connections = self.connections.clone().unwrap_or(usual.into());
+        let rated = self.rate.as_ref().map(|_| linger.into());
+        Self {
+            repeats: Some(1),
+            connections: Some(connections.map(|connections| connections.min(most))),
+            duration: self.duration.clone().or(rated).map(|one| one.map(shorter)),
+            hold: (!is_fanout).then(|| self.hold.clone().unwrap_or(linger.into()).map(shorter)),
+            ..Self::default()
+        }
+    }
+
     fn usual_quick(&self) -> Self {
         if self.experiment == Some(Experiment::Accept) {
             let most = 2_000;
@@ -87,6 +108,9 @@ impl PlanDraft {
                 connections: Some(connections.map(|connections| connections.min(most))),
                 ..Self::default()
             };
+        }
+        if matches!(self.experiment, Some(Experiment::Fanout | Experiment::Hold)) {
+            return self.usual_quick_of_many();
         }
         if self.experiment == Some(Experiment::Backlog) {
             return Self {

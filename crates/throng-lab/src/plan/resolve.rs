@@ -9,11 +9,15 @@ mod backlog;
 mod churn;
 mod exchange;
 mod experiment;
+mod fanout;
 mod fleet;
+mod foreign;
+mod hold;
 mod kernel;
 mod network;
 mod quick;
 mod setting;
+mod tables;
 mod targets;
 
 use throng_record::plan::{Experiment, ServerLifetime};
@@ -23,7 +27,7 @@ use self::experiment::Defaults;
 use super::draft::Point;
 use super::kernel::KernelSweep;
 pub(crate) use backlog::asks_for_service_time;
-pub use experiment::foreign_key;
+pub use foreign::foreign_key;
 pub use kernel::KernelNameError;
 
 use super::{Environment, ModelServes, PlanDraft, PlanError};
@@ -54,14 +58,17 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         return Err(PlanError::NestedQuick);
     }
     let experiment = draft.experiment.unwrap_or(Experiment::Echo);
-    experiment::check(&draft, experiment)?;
+    foreign::check(&draft, experiment)?;
+    if experiment == Experiment::Hold && draft.targets.is_none() {
+        draft.targets = Some(hold::usual_target());
+    }
     // A server that lives for the whole sweep meets few connections before many.
     draft.connections = draft.connections.map(super::Sweep::ascending);
     draft.clients = draft.clients.map(super::Sweep::ascending);
     backlog::check_total(&draft)?;
     let mut notes = Vec::new();
-    let targets = targets::resolve(&draft, experiment, environment, &mut notes)?;
-    if experiment != Experiment::Echo {
+    let mut targets = targets::resolve(&draft, experiment, environment, &mut notes)?;
+    if matches!(experiment, Experiment::Backlog | Experiment::Churn) {
         backlog::check_asked(&draft, &targets)?;
     }
     let net = network::network(&draft, &targets)?;
@@ -70,7 +77,10 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     let settings = points
         .into_iter()
         .map(|point| setting::resolve(&draft, experiment, point, &targets, environment, &mut notes))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
+    if draft.workers.is_none() {
+        tables::ask_for(&mut targets, &settings, environment, &mut notes);
+    }
     let defaults = Defaults::of(experiment);
     let mut plan = Plan {
         name: name(&draft, defaults.name)?,

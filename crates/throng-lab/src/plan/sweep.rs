@@ -13,7 +13,7 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializ
 use throng_record::plan::ListenFamily;
 use throng_record::{Amount, Arrivals, Closing};
 
-use super::value::{self, Addresses, BackendChoice, CpuChoice, Workload};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings, Workload};
 
 /// The value of a key that may be swept: in a plan file one value or a list, never empty, nothing in it twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ macro_rules! swept_as_displayed {
         }
     )* };
 }
-swept_as_displayed!(u32 u64 f64 bool String IpAddr CpuChoice);
+swept_as_displayed!(u32 u64 f64 bool String IpAddr CpuChoice Pings);
 
 macro_rules! swept_words {
     ($($type:ty)*) => { $(

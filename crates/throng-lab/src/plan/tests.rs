@@ -12,6 +12,7 @@ mod accept;
 mod backlog;
 mod churn;
 mod files;
+mod many;
 mod overlays;
 mod refusals;
 mod short_forms;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, de::value::Error as WordError};
 use throng_record::Amount;
 use throng_sys::affinity::CpuList;
 
-use super::sweep::{Swept, one_or_many};
+use super::sweep::{Sweep, Swept, one_or_many};
 
 /// Which kernel interface the generator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,15 @@ impl Workload {
             Self::Http => "http",
         }
     }
+}
+
+/// How many connections are pinged: in a plan file a number or `"all"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pings {
+    /// Every one.
+    All,
+    /// So many, spread evenly.
+    Count(u32),
 }
 
 /// The CPUs of the two sides. Written `any`, or `SERVER:GENERATOR` as in `0:1` and `0-3:4-7`; in a plan file also as a
@@ -112,6 +121,32 @@ pub fn count<T: FromStr>(text: &str) -> Result<T, String> {
     })
 }
 
+/// Numbers of connections, parted by commas, each 1 or more: digits, or thousands (`100k`) or millions (`1m`).
+///
+/// # Errors
+/// Says how it is written.
+pub fn connections(text: &str) -> Result<Sweep<u32>, String> {
+    let numbers: Result<Vec<u32>, String> = text.split(',').map(some_connections).collect();
+    Ok(Sweep::of(numbers?).expect("a text has one part at least"))
+}
+
+fn some_connections(text: &str) -> Result<u32, String> {
+    let written = text.trim();
+    let (digits, unit) = match written.char_indices().last() {
+        Some((end, 'k' | 'K')) => (&written[..end], 1_000),
+        Some((end, 'm' | 'M')) => (&written[..end], 1_000_000),
+        _ => (written, 1),
+    };
+    let number = count::<u32>(digits).ok();
+    match number.and_then(|number| number.checked_mul(unit)) {
+        Some(0) => Err("it is 0, and nothing would be held; write for example 1000".to_owned()),
+        Some(number) => Ok(number),
+        None => Err(format!(
+            "`{text}` is no number of connections; write how many first, then the targets: throng hold 100k epoll-shared"
+        )),
+    }
+}
+
 /// A length of time or a number of messages: `300ms`, `1000 messages`.
 ///
 /// # Errors
@@ -128,6 +163,47 @@ pub fn amount(text: &str) -> Result<Amount, String> {
     }
     let duration = duration(text).map_err(|error| format!("{error}, or 1000 messages"))?;
     Ok(Amount::DurationNs(super::nanoseconds(duration)))
+}
+
+impl FromStr for Pings {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "all" => Ok(Self::All),
+            number => count(number).map(Self::Count).map_err(|_| {
+                format!("`{text}` is neither a number nor all; write for example 1000")
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Pings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => out.write_str("all"),
+            Self::Count(count) => count.fmt(out),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Pings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl Visitor<'_> for Number {
+            type Value = Pings;
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a number or \"all\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Pings, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Pings, E> {
+                self.visit_str(&number.to_string())
+            }
+        }
+        deserializer.deserialize_any(Number)
+    }
 }
 
 impl FromStr for CpuChoice {

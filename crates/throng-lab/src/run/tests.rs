@@ -13,6 +13,7 @@ use crate::event::TrialPhase;
 use crate::plan::{PlanDraft, resolve, test_environment};
 
 mod alone;
+mod phases;
 mod sweeps;
 
 const SERVE: &str = r#"
@@ -57,12 +58,19 @@ impl Fake {
     }
 
     fn run(&self, plan: &str, on_event: &mut dyn FnMut(Event<'_>)) -> Finished {
+        self.carry_out(&Self::plan(plan), on_event)
+    }
+
+    fn plan(plan: &str) -> Plan {
         let draft = PlanDraft::parse(plan, "test").expect(plan);
         let draft = PlanDraft {
             net: Some(throng_record::Network::Host),
             ..draft
         };
-        let plan = resolve(draft, &test_environment(1)).expect(plan).plan;
+        resolve(draft, &test_environment(1)).expect(plan).plan
+    }
+
+    fn carry_out(&self, plan: &Plan, on_event: &mut dyn FnMut(Event<'_>)) -> Finished {
         let setup = Setup {
             throng_program: &self.folder.path().join("throng"),
             runs_directory: &self.folder.path().join("runs"),
@@ -71,7 +79,7 @@ impl Fake {
             capture: None,
             interrupted: &self.interrupted,
         };
-        run(&plan, &setup, on_event).unwrap_or_else(|error| panic!("{error}"))
+        run(plan, &setup, on_event).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 

@@ -1,8 +1,8 @@
 //! From what was measured and seen to the trial's checks, verdict and limit.
 
 use throng_record::{
-    Check, CheckKind, CheckResult, ExchangePhase, LoadJob, LoadRecord, Outcome, Setting,
-    SideRecord, TargetKind, TargetRecord, Trial, Verdict,
+    Check, CheckKind, CheckResult, ExchangePhase, FanoutSpec, Limit, LoadJob, LoadRecord, Outcome,
+    Pacing, Setting, SideRecord, TargetKind, TargetRecord, Trial, Verdict, Work,
 };
 
 use super::explaining;
@@ -22,8 +22,10 @@ pub(super) fn conclude(
 ) -> bool {
     let ending = server.ending();
     trial.outcome = outcome;
+    let is_in_phases = trial.job.work.has_phases();
     let [mut of_server, mut of_generator] = [seen.server, seen.generator];
-    if let Some(record) = &record {
+    // A phase is measured from border to border while the generator waits: its window is the right one.
+    if let Some(record) = record.as_ref().filter(|_| !is_in_phases) {
         for side in [&mut of_server, &mut of_generator] {
             fit_to_window(side, &record.exchange);
         }
@@ -37,6 +39,7 @@ pub(super) fn conclude(
     trial.server = of_server;
     trial.generator = of_generator;
     trial.kernel_counters = seen.kernel_counters;
+    trial.phase_costs = seen.phase_costs;
     let Some(mut record) = record else {
         blame_server(&mut trial.outcome, ending);
         return false;
@@ -46,6 +49,7 @@ pub(super) fn conclude(
     if trial.outcome == Outcome::Completed {
         let pacing = &trial.job.exchange.pacing;
         let checks = checks::all(&Evidence {
+            work: &trial.job.work,
             pacing,
             target: target.kind,
             load: &record,
@@ -61,7 +65,13 @@ pub(super) fn conclude(
         trial.checks = checks;
         quote_server(&mut trial.checks, ending);
         trial.verdict = Verdict::of(&trial.checks);
-        trial.limit = limit(pacing, record.exchange.replies_per_second, busy);
+        trial.limit = match &trial.job.work {
+            Work::Fanout(spec) => limit_of_fanout(spec, &record, busy),
+            Work::Hold(_) => limit(&UNPACED, 0.0, busy),
+            Work::Exchange | Work::Accept(_) => {
+                limit(pacing, record.exchange.replies_per_second, busy)
+            }
+        };
     }
     if is_unreachable {
         trial.verdict = Verdict::Invalid;
@@ -70,20 +80,44 @@ pub(super) fn conclude(
         };
         blame_server(&mut trial.outcome, ending);
     }
-    let was_listening = kernel.was_listening;
-    explaining::find(
-        trial,
-        (target, setting),
-        &record,
-        account.as_ref(),
+    let seen = explaining::TrialSeen {
         busy,
-        was_listening,
-    );
+        was_listening: kernel.was_listening,
+        descriptors: seen.descriptors,
+        ending,
+    };
+    explaining::find(trial, (target, setting), &record, account.as_ref(), &seen);
+    if record.connect.connected > 0 {
+        trial.generator_bytes_per_connection = Some(record.user_bytes_per_connection);
+    }
     trial.connect = Some(record.connect);
-    trial.exchange = Some(record.exchange);
+    trial.exchange = (!is_in_phases).then_some(record.exchange);
     trial.close = Some(record.close);
     trial.connections = record.connections;
+    trial.fanout = record.fanout;
+    trial.hold = record.hold;
     is_unreachable && target.kind == TargetKind::Running
+}
+
+/// What has no rate of its own is as fast as it goes.
+const UNPACED: Pacing = Pacing::Closed { outstanding: 1 };
+
+/// Lines at a rate are that many deliveries for each connection that was open.
+fn limit_of_fanout(spec: &FanoutSpec, record: &LoadRecord, busy: Busy) -> Limit {
+    let sustained = record
+        .fanout
+        .as_ref()
+        .and_then(|phases| phases.sustained.as_ref());
+    let (Some(asked), Some(sustained)) = (spec.sustain, sustained) else {
+        return limit(&UNPACED, 0.0, busy);
+    };
+    let of_all = Pacing::Open {
+        rate_per_second: asked.rate_per_second * f64::from(record.connect.connected),
+        arrivals: asked.arrivals,
+        outstanding: 1,
+        spin: false,
+    };
+    limit(&of_all, sustained.deliveries_per_second, busy)
 }
 
 /// The CPU is read when the events of the window's ends arrive, which on a machine that is busy all over may be late. What
@@ -140,11 +174,7 @@ fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
 
 /// Where connections failed, what a built-in server noted at its end is nearer to the cause than what the generator can say.
 fn quote_server(checks: &mut [Check], ending: Option<&Ending>) {
-    let notes: Vec<&str> = ending
-        .into_iter()
-        .flat_map(|ending| &ending.tail)
-        .filter_map(|line| line.strip_prefix("note: "))
-        .collect();
+    let notes: Vec<&str> = ending.into_iter().flat_map(Ending::notes).collect();
     for check in checks {
         let failed = check.result == CheckResult::Failed;
         if failed && check.kind == CheckKind::UnexpectedErrors && !notes.is_empty() {

@@ -2,10 +2,16 @@
 
 use throng_record::{LoadRecord, Setting, SideRecord, TargetKind, TargetRecord, Trial};
 
+use throng_sys::limits::{self, MachineLimits};
+use throng_sys::open_descriptors::OpenDescriptors;
+
+use crate::checks::phases::heard;
 use crate::explain::{
-    Account, Evidence, FlowsSeen, QueueSeen, Seen, attribute, duration_least_ns, findings,
+    Account, Evidence, FlowsSeen, Limits, QueueSeen, Seen, ServerSeen, attribute,
+    duration_least_ns, findings,
 };
 use crate::job::in_force;
+use crate::launcher::Ending;
 use crate::limit::{Busy, wanted};
 use crate::observer::KernelAccountSeen;
 
@@ -52,19 +58,47 @@ pub(super) fn attribute_requests(
     Some(account)
 }
 
+/// What was seen of a trial beside what stands in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrialSeen<'a> {
+    pub(super) busy: Busy,
+    /// Whether a listener was there when the trial began; absent where it could not be looked up.
+    pub(super) was_listening: Option<bool>,
+    /// Of the server, with every connection open.
+    pub(super) descriptors: Option<OpenDescriptors>,
+    /// Of the server, where it has ended and was ours.
+    pub(super) ending: Option<&'a Ending>,
+}
+
 /// What explains the trial as a whole. Its checks have been made.
 pub(super) fn find(
     trial: &mut Trial,
     (target, setting): (&TargetRecord, &Setting),
     record: &LoadRecord,
     account: Option<&Account>,
-    busy: Busy,
-    was_listening: Option<bool>,
+    seen: &TrialSeen<'_>,
 ) {
     let errors = record.errors();
     let none = throng_record::side::CounterDeltas::new();
+    let (busy, was_listening) = (seen.busy, seen.was_listening);
     let is_in_sight = server_is_in_sight(target.kind, was_listening, trial.server.is_some());
+    let (threads_max, processes_max) = trial
+        .server
+        .as_ref()
+        .map_or((0, 0), |side| (side.threads_max, side.processes_max));
     let found = findings(&Evidence {
+        address: &trial.job.fleet.address,
+        server: ServerSeen {
+            is_built_in: target.kind == TargetKind::BuiltIn,
+            is_in_sight,
+            backlog_asked: (target.kind != TargetKind::Running).then_some(setting.backlog),
+            threads_max,
+            processes_max,
+            descriptors: seen.descriptors,
+            ending: seen.ending,
+            served: served(record),
+        },
+        limits: &limits(),
         setting,
         network: trial.network,
         connect: &record.connect,
@@ -93,6 +127,20 @@ pub(super) fn find(
         checks: &trial.checks,
     });
     trial.findings = found;
+}
+
+/// Connections that were served at once; absent where no message went over all of them.
+fn served(record: &LoadRecord) -> Option<u32> {
+    let served = record.exchange.connections_served;
+    heard(record).or_else(|| (served > 0 && record.connections.is_none()).then_some(served))
+}
+
+fn limits() -> Limits {
+    Limits {
+        machine: MachineLimits::read(),
+        open_files_max: limits::open_files().hard,
+        binds_user_threads: limits::binds_user_threads(),
+    }
 }
 
 /// Whether the network whose counters and settings we read is the server's. That of a server on another host, or in a container's

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use throng_record::{LoadEvent, LoadRecord, Outcome, SeriesSample, Setting, Work};
+use throng_record::{LoadEvent, LoadRecord, Outcome, PhaseName, SeriesSample, Setting, Work};
 use throng_sys::clock::monotonic_ns;
 
 use super::{Bench, OnProgress};
@@ -46,7 +46,9 @@ pub(super) fn follow(
 ) -> Ended {
     // Without phases to be told of, all of the generator's time is the window.
     let is_all_window = matches!(setting.work, Work::Accept(_));
+    let is_in_phases = setting.work.has_phases();
     let mut progress = Progress {
+        is_in_phases,
         phase: if is_all_window {
             TrialPhase::Measuring
         } else {
@@ -70,8 +72,10 @@ pub(super) fn follow(
             Ok(Some(event)) => {
                 watch.heard();
                 progress.note(&event, observer);
-                if matches!(event, LoadEvent::Connected { .. }) {
+                if event.awaits_answer() {
                     generator.go_on();
+                    // Reading a great many threads takes its time, in which the generator had to be silent.
+                    watch.heard();
                 }
             }
             Ok(None) => {}
@@ -84,6 +88,9 @@ pub(super) fn follow(
             break Err(error);
         }
     };
+    if is_in_phases {
+        observer.border(None);
+    }
     let was_interrupted = watch.interrupted_at.is_some();
     // A result is there: let it leave by itself. Otherwise it is of no use any more, and is killed when dropped.
     if result.is_ok() {
@@ -108,6 +115,7 @@ pub(super) fn follow(
 }
 
 struct Progress {
+    is_in_phases: bool,
     phase: TrialPhase,
     replies: u64,
 }
@@ -115,9 +123,18 @@ struct Progress {
 impl Progress {
     fn note(&mut self, event: &LoadEvent, observer: &mut Observer) {
         match event {
+            LoadEvent::Connected { .. } if self.is_in_phases => {
+                observer.border(None);
+                observer.connected();
+            }
             LoadEvent::Connected { .. } => {
                 self.phase = TrialPhase::WarmingUp;
                 observer.connected();
+            }
+            LoadEvent::Phase { phase } => {
+                self.phase = of_phase(*phase);
+                self.replies = 0;
+                observer.border(Some(*phase));
             }
             LoadEvent::Measuring => {
                 self.phase = TrialPhase::Measuring;
@@ -130,6 +147,18 @@ impl Progress {
             }
             LoadEvent::Finished { .. } | LoadEvent::Failed { .. } => {}
         }
+    }
+}
+
+fn of_phase(phase: PhaseName) -> TrialPhase {
+    match phase {
+        PhaseName::Connect => TrialPhase::Connecting,
+        PhaseName::Acknowledge => TrialPhase::Greeting,
+        PhaseName::Get => TrialPhase::Delivering,
+        PhaseName::Sustain => TrialPhase::Sustaining,
+        PhaseName::Hold => TrialPhase::Holding,
+        PhaseName::Ping => TrialPhase::Pinging,
+        PhaseName::Close => TrialPhase::Closing,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The servers of a run: launched for one trial, or kept from one trial to the next.
 
-use throng_record::{Outcome, TargetRecord};
+use throng_record::{LoadJob, Outcome, TargetRecord};
 
 use super::load::Ended;
 use crate::launcher::{LaunchError, Launcher, Life, LifeEnd};
@@ -35,10 +35,11 @@ impl Servers {
         &mut self,
         mut life: Life,
         is_to_live_on: bool,
+        job: &LoadJob,
         trial: &Ended,
     ) -> LifeEnd {
         let record = trial.record.as_ref();
-        life.add(record);
+        life.add(job, record);
         let is_reachable = record.is_some_and(|record| record.connected() > 0);
         let is_fit = trial.outcome == Outcome::Completed && is_reachable;
         if is_to_live_on && is_fit && !life.server.has_died() {

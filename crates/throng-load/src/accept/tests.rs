@@ -24,6 +24,7 @@ fn fleet() -> FleetSpec {
         cpus: vec![],
         nodelay: true,
         connect_concurrency: 1,
+        connect_rate_per_second: None,
         closing: throng_record::Closing::Fin,
         connect_timeout_ns: 10_000_000_000,
         reply_timeout_ns: 10_000_000_000,

@@ -59,7 +59,7 @@ struct Slot {
     under_way: UnderWay,
     /// Which of the slot's connections it is: a completion at most a few turns old is told apart by it.
     generation: u16,
-    /// Sends that must wait for the one under way; where sends are not silent.
+    /// Sends that must wait for the one under way; where sends are not silent, from the first on.
     queue: Option<Box<SendQueue>>,
 }
 
@@ -207,9 +207,6 @@ impl super::Backend for UringBackend {
         };
         let place = &mut self.slots[slot as usize];
         let token = place.token(slot);
-        if !self.usage.silent_sends {
-            place.queue.get_or_insert_default();
-        }
         let socket = place.socket.insert(socket);
         if began == Began::Connected {
             self.receive(slot)?;
@@ -232,7 +229,8 @@ impl super::Backend for UringBackend {
         else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        if let Some(queue) = queue {
+        if !self.usage.silent_sends {
+            let queue = queue.get_or_insert_default();
             if queue.under_way {
                 queue.waiting.push_back(message);
                 return Ok(());

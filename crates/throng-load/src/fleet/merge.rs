@@ -2,11 +2,11 @@
 
 use throng_record::phase::OutstandingSampled;
 use throng_record::{
-    ClosePhase, ConnectPhase, ConnectionUse, ExchangePhase, ExchangeSpec, Histogram, Pacing,
-    SteadyWindow, Stop, histogram,
+    ClosePhase, ConnectionUse, ExchangePhase, ExchangeSpec, Histogram, Pacing, SteadyWindow, Stop,
+    histogram,
 };
 
-use crate::shard::{ShardConnect, ShardExchange, Window};
+use crate::shard::{ShardExchange, Window};
 
 type Live = hdrhistogram::Histogram<u64>;
 
@@ -20,34 +20,9 @@ pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Live>) -> Live {
     whole
 }
 
-pub(super) fn connects(shards: impl Iterator<Item = ShardConnect>) -> ConnectPhase {
-    let shards: Vec<_> = shards.collect();
-    let started_at_ns = shards
-        .iter()
-        .map(|shard| shard.started_at_ns)
-        .min()
-        .unwrap_or(0);
-    let ended_at_ns = shards
-        .iter()
-        .map(|shard| shard.ended_at_ns)
-        .max()
-        .unwrap_or(0);
-    let mut phase = ConnectPhase {
-        connected: shards.iter().map(|shard| shard.connected).sum(),
-        duration_ns: ended_at_ns - started_at_ns,
-        latency: Histogram::from(&merged(shards.iter().map(|shard| &shard.latency))),
-        ..ConnectPhase::default()
-    };
-    shards
-        .iter()
-        .for_each(|shard| phase.errors.merge(&shard.errors));
-    phase
-}
-
 pub(super) fn closes(shards: impl Iterator<Item = ClosePhase>) -> ClosePhase {
     shards.fold(ClosePhase::default(), |mut whole, shard| {
         whole.closed_in_order += shard.closed_in_order;
-        whole.duration_ns = whole.duration_ns.max(shard.duration_ns);
         whole.errors.merge(&shard.errors);
         whole
     })
@@ -147,7 +122,7 @@ impl ShardWindow {
     }
 }
 
-fn per_second(count: u64, duration_ns: u64) -> f64 {
+pub(super) fn per_second(count: u64, duration_ns: u64) -> f64 {
     if duration_ns == 0 {
         0.0
     } else {

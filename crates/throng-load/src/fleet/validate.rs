@@ -1,11 +1,16 @@
 //! Jobs that contradict themselves are refused before anything is connected, in words.
 
 use throng_record::{
-    Amount, ConnectionUse, ExchangeSpec, Expect, FleetSpec, Pacing, Protocol, Stop,
+    Amount, ConnectionUse, ExchangeSpec, Expect, FanoutSpec, FleetSpec, HoldSpec, LoadJob, Pacing,
+    Protocol, Stop, Sustain,
 };
 use throng_sys::address::Address;
 
 use crate::error::LoadError;
+use crate::script::NUMBER_BYTES;
+
+/// All numbered lines of a fan-out stand in memory.
+const NUMBERED_BYTES_MAX: f64 = (256 << 20) as f64;
 
 type Checked = Result<(), LoadError>;
 
@@ -29,8 +34,57 @@ fn fleet(spec: &FleetSpec) -> Checked {
         () if spec.shards == 0 || spec.shards > spec.connections => {
             refuse("the number of shards is from 1 to the number of connections")
         }
+        () if spec.connect_concurrency == 0 => {
+            refuse("no connect may be in flight; ask for at least one at once")
+        }
+        () if spec
+            .connect_rate_per_second
+            .is_some_and(|rate| !rate.is_finite() || rate <= 0.0) =>
+        {
+            refuse("the rate of connects is a number above 0")
+        }
         () => Ok(()),
     }
+}
+
+pub(super) fn fanout(spec: &FleetSpec, fanout: &FanoutSpec) -> Checked {
+    fleet(spec)?;
+    let is_line = |bytes: &[u8]| {
+        let newline = bytes.iter().position(|&byte| byte == b'\n');
+        bytes.len() <= 1 << 20 && newline.is_some_and(|newline| newline + 1 == bytes.len())
+    };
+    let greeting = fanout.greeting.as_deref();
+    match () {
+        () if fanout.speaker >= spec.connections => refuse(
+            "the connection that speaks is one of the fleet: its index is below the number of connections",
+        ),
+        () if !is_line(&fanout.line) => {
+            refuse("a line ends in a newline, has no other, and has 1 MiB at most")
+        }
+        () if greeting.is_some_and(|greeting| !is_line(greeting)) => refuse(
+            "a greeting ends in a newline, has no other, and has 1 MiB at most; where the server greets nobody, leave it out",
+        ),
+        () if greeting == Some(&fanout.line) => refuse(
+            "the line is the greeting, so that one could not be told from the other; put another line",
+        ),
+        () => fanout
+            .sustain
+            .map_or(Ok(()), |asked| sustain(&asked, fanout.line.len())),
+    }
+}
+
+fn sustain(sustain: &Sustain, line_bytes: usize) -> Checked {
+    let rate = sustain.rate_per_second;
+    if !rate.is_finite() || rate <= 0.0 {
+        return refuse("the rate of lines is a number above 0");
+    }
+    let lines = rate * sustain.duration_ns as f64 / 1e9;
+    if lines * (line_bytes + NUMBER_BYTES) as f64 > NUMBERED_BYTES_MAX {
+        return refuse(
+            "its lines would take more than 256 MiB; ask for a lower rate or a shorter time",
+        );
+    }
+    Ok(())
 }
 
 fn pacing(pacing: &Pacing) -> Checked {
@@ -67,6 +121,22 @@ fn expects_nothing(expect: &Expect) -> bool {
         Expect::Text(bytes) | Expect::Until(bytes) => bytes.is_empty(),
         Expect::Bytes(count) => *count == 0 || *count > u64::from(u32::MAX),
         Expect::End | Expect::HttpResponse => false,
+    }
+}
+
+/// A job of holding, beyond what every job is held to.
+pub(crate) fn hold(spec: &HoldSpec, job: &LoadJob) -> Checked {
+    match () {
+        () if job.exchange.connection != ConnectionUse::Kept => {
+            refuse("connections that are held are kept; none is for one message only")
+        }
+        () if spec.pings > job.fleet.connections => {
+            refuse("no more connections can be pinged than there are; ask for fewer pings")
+        }
+        () if spec.pings > 0 && spec.pings_at_once == 0 => {
+            refuse("no ping may be under way; ask for at least one at once")
+        }
+        () => Ok(()),
     }
 }
 

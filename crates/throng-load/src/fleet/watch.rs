@@ -14,11 +14,35 @@ pub(super) struct Watch {
     confidence: Option<Confidence>,
     sampler: Option<OutstandingSampler>,
     announced: Option<Stage>,
-    progress_told_at_ns: u64,
+    teller: Teller,
+}
+
+/// Tells progress now and then.
+pub(super) struct Teller {
+    told_at_ns: u64,
 }
 
 /// How often progress is told.
 const PROGRESS_NS: u64 = 100_000_000;
+
+impl Teller {
+    pub(super) fn new() -> Self {
+        Self {
+            told_at_ns: monotonic_ns(),
+        }
+    }
+
+    /// What the shards have done so far, if it is time.
+    pub(super) fn look(&mut self, readings: &[ProgressReading], observer: Observer<'_>) {
+        let now_ns = monotonic_ns();
+        if now_ns - self.told_at_ns >= PROGRESS_NS {
+            self.told_at_ns = now_ns;
+            observer(Stage::Progress(
+                readings.iter().map(|reading| reading.replies).sum(),
+            ));
+        }
+    }
+}
 
 impl Watch {
     pub(super) fn new(spec: &ExchangeSpec) -> Self {
@@ -34,7 +58,7 @@ impl Watch {
             confidence,
             sampler,
             announced: None,
-            progress_told_at_ns: monotonic_ns(),
+            teller: Teller::new(),
         }
     }
 
@@ -47,12 +71,7 @@ impl Watch {
     ) {
         let now_ns = monotonic_ns();
         self.announce(stage, observer);
-        if now_ns - self.progress_told_at_ns >= PROGRESS_NS {
-            self.progress_told_at_ns = now_ns;
-            observer(Stage::Progress(
-                readings.iter().map(|reading| reading.replies).sum(),
-            ));
-        }
+        self.teller.look(readings, observer);
         if stage != ShardStage::Measuring {
             return;
         }

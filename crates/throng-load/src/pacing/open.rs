@@ -13,21 +13,18 @@ use std::collections::VecDeque;
 
 use throng_record::Arrivals;
 
+use super::spacing::{SPIN_NS, Spacing};
 use super::{Backlog, Pacing, Send};
 
-/// Up to so long before a due time the loop looks for events without sleeping. Longer than a sleep's usual error.
-const SPIN_NS: u64 = 100_000;
 /// Without spinning, no sleep is shorter: falling asleep and waking up take about as long, and to give the core back is the
 /// point. What becomes due meanwhile is sent together, or with the next reply.
 const SLEEP_MIN_NS: u64 = 20_000;
 
 /// A schedule, and the connections that are free.
 pub(crate) struct Open {
-    gap_ns: f64,
-    arrivals: Arrivals,
+    spacing: Spacing,
     spin: bool,
     outstanding: u32,
-    random: fastrand::Rng,
     /// Due time of the next message; a fraction, so that rounding does not add up.
     next_ns: f64,
     /// The start of the schedule: due times count from here, so that the fraction keeps its precision.
@@ -52,29 +49,18 @@ impl Open {
         spin: bool,
         seed: u64,
     ) -> Self {
-        let gap_ns = 1e9 / rate_per_second;
+        let spacing = Spacing::new(rate_per_second, arrivals, seed);
         Self {
-            gap_ns,
-            arrivals,
+            offset_ns: offset * spacing.mean_gap_ns(),
+            spacing,
             spin,
             outstanding,
-            random: fastrand::Rng::with_seed(seed),
             next_ns: 0.0,
             origin_ns: 0,
-            offset_ns: offset * gap_ns,
             free: VecDeque::new(),
             lost: Vec::new(),
             waited: 0,
             is_waiting: false,
-        }
-    }
-
-    #[inline]
-    fn next_gap_ns(&mut self) -> f64 {
-        match self.arrivals {
-            Arrivals::Constant => self.gap_ns,
-            // 1 − U lies in (0, 1], so that the logarithm is finite.
-            Arrivals::Exponential => -(1.0 - self.random.f64()).ln() * self.gap_ns,
         }
     }
 
@@ -114,7 +100,7 @@ impl Open {
                 ready_ns,
             });
             self.is_waiting = false;
-            self.next_ns += self.next_gap_ns();
+            self.next_ns += self.spacing.next_gap_ns();
         }
     }
 }
@@ -122,7 +108,7 @@ impl Open {
 impl Pacing for Open {
     fn begin(&mut self, slots: &[u32], now_ns: u64, _sends: &mut Vec<Send>) {
         self.origin_ns = now_ns;
-        self.next_ns = self.offset_ns + self.next_gap_ns();
+        self.next_ns = self.offset_ns + self.spacing.next_gap_ns();
         self.lost = vec![false; slots.iter().max().map_or(0, |&slot| slot as usize + 1)];
         self.free.reserve(slots.len() * self.outstanding as usize);
         for _ in 0..self.outstanding {
@@ -162,7 +148,7 @@ impl Pacing for Open {
     fn backlog(&self, until_ns: u64) -> Backlog {
         let behind_ns = until_ns.saturating_sub(self.next_at_ns()) as f64;
         let unsent = if self.is_waiting {
-            (behind_ns / self.gap_ns) as u64 + 1
+            (behind_ns / self.spacing.mean_gap_ns()) as u64 + 1
         } else {
             0
         };

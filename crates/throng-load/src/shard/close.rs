@@ -1,34 +1,47 @@
 //! The close phase: our half-close, then the end of the peer's output. What comes in between was asked for by nobody.
+//!
+//! Shards close in turns, and each in batches, so that a million ends flood neither side. Peers that do not end their output are waited
+//! for a few times, over the whole fleet; then hardly any more, so that a server that hangs costs seconds and not the hour.
+
+use std::ops::Range;
 
 use throng_record::{ClosePhase, ErrorKind};
-use throng_sys::clock::{SECOND_NS, monotonic_ns};
+use throng_sys::clock::{MILLISECOND_NS, SECOND_NS, monotonic_ns};
 
 use super::{Shard, errors};
 use crate::backend::{Backend, What};
 use crate::connection::State;
+use crate::control::ProgressReading;
 use crate::error::LoadError;
 
-/// How long the peers have, all together, to end their output.
-const TIMEOUT_NS: u64 = 2 * SECOND_NS;
-/// Peers that end their output are waited for in batches, so that their closing does not flood either side.
+/// How long the peers of a batch may all be silent.
+const PATIENCE_NS: u64 = 2 * SECOND_NS;
+/// The same, once so many batches were given up.
+const PATIENCE_LOST_NS: u64 = 10 * MILLISECOND_NS;
+const GIVEN_UP_MAX: u64 = 3;
+/// How much longer a batch may take whose peers do end one after another.
+const BATCH_PATIENCES: u64 = 5;
+/// Ends awaited at once.
 const AT_ONCE: usize = 1024;
+/// How often progress is told while nothing comes.
+const LOOK_NS: u64 = 100 * MILLISECOND_NS;
 
+/// The length of the phase is the coordinator's to tell.
 pub(super) fn run<B: Backend>(shard: &mut Shard<B>) -> Result<ClosePhase, LoadError> {
-    let started_at_ns = monotonic_ns();
     let mut closing = Closing {
         shard,
         record: ClosePhase::default(),
         half_closed: 0,
+        closed: 0,
     };
-    let mut slots = (0..closing.shard.connections.len() as u32).peekable();
-    while slots.peek().is_some() {
-        slots
-            .by_ref()
-            .take(AT_ONCE)
-            .for_each(|slot| closing.end_output(slot));
+    let mut slots = 0..closing.shard.connections.len() as u32;
+    while !slots.is_empty() {
+        let batch = slots.start..slots.end.min(slots.start + AT_ONCE as u32);
+        slots.start = batch.end;
+        batch.clone().for_each(|slot| closing.end_output(slot));
         closing.await_ends()?;
+        closing.give_up(batch);
     }
-    closing.record.duration_ns = monotonic_ns() - started_at_ns;
     Ok(closing.record)
 }
 
@@ -36,6 +49,8 @@ struct Closing<'a, B> {
     shard: &'a mut Shard<B>,
     record: ClosePhase,
     half_closed: u32,
+    /// Closed in this phase, in whichever way.
+    closed: u64,
 }
 
 impl<B: Backend> Closing<'_, B> {
@@ -52,32 +67,60 @@ impl<B: Backend> Closing<'_, B> {
     }
 
     fn await_ends(&mut self) -> Result<(), LoadError> {
-        let deadline_ns = monotonic_ns() + TIMEOUT_NS;
-        loop {
-            let now_ns = monotonic_ns();
-            if self.half_closed == 0 || now_ns >= deadline_ns {
+        let patience_ns = match self.shard.assignment.orders.closes_given_up() {
+            ..GIVEN_UP_MAX => PATIENCE_NS,
+            _ => PATIENCE_LOST_NS,
+        };
+        let mut now_ns = monotonic_ns();
+        let mut heard_at_ns = now_ns;
+        let batch_until_ns = now_ns + BATCH_PATIENCES * patience_ns;
+        while self.half_closed > 0 {
+            let until_ns = batch_until_ns.min(heard_at_ns + patience_ns);
+            if now_ns >= until_ns {
                 break;
             }
             self.shard
                 .backend
-                .wait(now_ns, deadline_ns)
+                .wait(now_ns, until_ns.min(now_ns + LOOK_NS))
                 .map_err(|error| self.shard.fault("wait for the peers' ends", error))?;
-            while let Some(event) = self.shard.backend.next_event() {
-                let state = self.shard.connections[event.slot as usize].state;
-                match event.what {
-                    What::EndOfInput if state == State::HalfClosed => self.ended(event.slot),
-                    What::Received(length) => self.excess(event.slot, length),
-                    What::Failed(error) => self.failed(
-                        event.slot,
-                        errors::of_connection(&error),
-                        &error.to_string(),
-                    ),
-                    What::EndOfInput | What::Connected => {}
-                }
+            now_ns = monotonic_ns();
+            if self.hear() {
+                heard_at_ns = now_ns;
+            }
+            self.publish();
+        }
+        Ok(())
+    }
+
+    /// Whether any connection closed.
+    fn hear(&mut self) -> bool {
+        let closed_before = self.closed;
+        while let Some(event) = self.shard.backend.next_event() {
+            let state = self.shard.connections[event.slot as usize].state;
+            match event.what {
+                What::EndOfInput if state == State::HalfClosed => self.ended(event.slot),
+                What::EndOfInput if state == State::Open => self.failed(
+                    event.slot,
+                    ErrorKind::ClosedEarly,
+                    "the peer closed before our end of output",
+                ),
+                What::Received(length) => self.excess(event.slot, length),
+                What::Failed(error) => self.failed(
+                    event.slot,
+                    errors::of_connection(&error),
+                    &error.to_string(),
+                ),
+                What::EndOfInput | What::Connected => {}
             }
         }
-        self.give_up();
-        Ok(())
+        self.closed > closed_before
+    }
+
+    fn publish(&self) {
+        self.shard.assignment.progress.publish(ProgressReading {
+            replies: self.closed,
+            ..ProgressReading::default()
+        });
     }
 
     fn ended(&mut self, slot: u32) {
@@ -96,8 +139,12 @@ impl<B: Backend> Closing<'_, B> {
         }
     }
 
-    fn give_up(&mut self) {
-        for slot in 0..self.shard.connections.len() as u32 {
+    fn give_up(&mut self, batch: Range<u32>) {
+        if self.half_closed == 0 {
+            return;
+        }
+        self.shard.assignment.orders.give_up_closes();
+        for slot in batch {
             if self.shard.connections[slot as usize].state == State::HalfClosed {
                 self.failed(
                     slot,
@@ -106,6 +153,7 @@ impl<B: Backend> Closing<'_, B> {
                 );
             }
         }
+        self.publish();
     }
 
     fn failed(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
@@ -115,7 +163,7 @@ impl<B: Backend> Closing<'_, B> {
         let index = self.shard.index(slot);
         self.record
             .errors
-            .count(kind, || format!("connection {index}: {detail}"));
+            .count_at(index, kind, || detail.to_owned());
         self.close(slot);
     }
 
@@ -125,6 +173,7 @@ impl<B: Backend> Closing<'_, B> {
             self.half_closed -= 1;
         }
         connection.state = State::Closed;
+        self.closed += 1;
         self.shard.backend.close(slot);
     }
 }

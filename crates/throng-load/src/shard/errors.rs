@@ -25,9 +25,11 @@ pub(crate) fn of_connect(error: &io::Error) -> ErrorKind {
 /// Why an established connection failed.
 pub(crate) fn of_connection(error: &io::Error) -> ErrorKind {
     match error.kind() {
+        // ENOTCONN: the end of output of a connection whose reset was not read yet.
         io::ErrorKind::ConnectionReset
         | io::ErrorKind::BrokenPipe
-        | io::ErrorKind::ConnectionAborted => ErrorKind::Reset,
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::NotConnected => ErrorKind::Reset,
         io::ErrorKind::TimedOut => ErrorKind::ReplyTimedOut,
         _ => ErrorKind::Other,
     }

@@ -65,6 +65,7 @@ pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
             cpus: vec![],
             nodelay: true,
             connect_concurrency: 64,
+            connect_rate_per_second: None,
             closing: throng_record::Closing::Fin,
             connect_timeout_ns: 5_000_000_000,
             reply_timeout_ns: 5_000_000_000,

@@ -120,21 +120,12 @@ fn accepted(row: &Row) -> String {
     };
     match row.accepted {
         Some(accepted) if accepted < row.connections => {
-            format!("{mark}{}", of(accepted, row.connections))
+            format!("{mark}{}", format::of(accepted, row.connections))
         }
         Some(accepted) => format!("{mark}{}", exact(accepted.into())),
         None if row.standing == Standing::Partial => absent(),
         None => figure_or_reason(None, row.standing, &row.failed_checks, None),
     }
-}
-
-/// `1,013 of 10,000`.
-pub(crate) fn of(accepted: u32, connections: u32) -> String {
-    format!(
-        "{} of {}",
-        exact(accepted.into()),
-        exact(connections.into())
-    )
 }
 
 fn cost(found: Option<CostAt>) -> String {

@@ -1,9 +1,8 @@
 //! What stands below the accept experiment's tables: what stopped a multiplexer, how to read the columns, and what is published.
 
-use super::columns::of;
 use super::published::reference;
 use super::{Row, Table};
-use crate::format::plural;
+use crate::format::{of, plural};
 use crate::median::{Estimate, Spread};
 use crate::notes::spreads;
 use crate::summary::{Standing, Summary};

@@ -130,6 +130,8 @@ pub(crate) fn by_kind(errors: &ErrorCounts) -> Failures {
             | ErrorKind::WrongBytes
             | ErrorKind::HttpStatus
             | ErrorKind::ExcessBytes
+            | ErrorKind::NotDelivered
+            | ErrorKind::DeliveredTwice
             | ErrorKind::Other => &mut failures.other,
         } += count;
     }

@@ -18,12 +18,12 @@ pub(super) struct Told<'a> {
 
 impl Told<'_> {
     /// `1 and 8`; `None` where the key is not swept.
-    fn swept(&self, key: &str) -> Option<String> {
+    pub(super) fn swept(&self, key: &str) -> Option<String> {
         values(self.plan, key).map(|values| list(&values))
     }
 
     /// The values of a swept key, or what all settings share.
-    fn or_swept(&self, key: &str, shared: impl FnOnce() -> String) -> String {
+    pub(super) fn or_swept(&self, key: &str, shared: impl FnOnce() -> String) -> String {
         self.swept(key).unwrap_or_else(shared)
     }
 
@@ -292,7 +292,7 @@ impl Told<'_> {
 }
 
 /// Bytes as they would be typed, long ones cut.
-fn quoted(bytes: &[u8]) -> String {
+pub(super) fn quoted(bytes: &[u8]) -> String {
     const SHOWN: usize = 32;
     let shown = &bytes[..bytes.len().min(SHOWN)];
     let more = if bytes.len() > SHOWN { "…" } else { "" };

@@ -31,10 +31,8 @@ pub(super) struct Figures {
 }
 
 pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
-    let mut names: Vec<&str> = trial.findings.iter().map(|found| found.name()).collect();
-    names.dedup();
     let mut figures = Figures {
-        findings: names.join("; "),
+        findings: super::findings(trial),
         ..Figures::default()
     };
     if let Work::Accept(spec) = &trial.job.work {

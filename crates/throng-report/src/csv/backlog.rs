@@ -58,15 +58,13 @@ pub(super) struct Figures {
 
 pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
     let failures = by_kind(&errors(trial));
-    let mut names: Vec<&str> = trial.findings.iter().map(|found| found.name()).collect();
-    names.dedup();
     let mut figures = Figures {
         refused: failures.refused,
         reset: failures.reset,
         closed: failures.closed,
         timed_out: failures.timed_out,
         other_errors: failures.other,
-        findings: names.join("; "),
+        findings: super::findings(trial),
         ..Figures::default()
     };
     fill_asked(&mut figures, record, trial);

@@ -1,12 +1,93 @@
 //! What happened, with the evidence of a finding, in one sentence.
 
-use throng_record::Finding;
+use throng_record::{Finding, Side};
 
 use crate::format::{exact, hundredths, plural, setting_ns, time_ns};
 
 /// The sentence. One arm for each finding, so that it reads as a table.
 pub(super) fn happened(finding: &Finding) -> String {
     match finding {
+        Finding::HalfThePortsGone {
+            ports,
+            connections,
+            rate_before_per_second,
+            rate_after_per_second,
+        } => format!(
+            "{} connects a second until half of a source address's {} ports were taken, and {} a second from then on, up to {} connections from one address.",
+            exact(rate_before_per_second.round() as u64),
+            exact((*ports).into()),
+            exact(rate_after_per_second.round() as u64),
+            exact((*connections).into())
+        ),
+        Finding::PortsExhausted {
+            ports,
+            source_addresses,
+            open,
+            failed,
+        } => format!(
+            "{} open from {} with {} each; {} failed or were not begun for want of a port.",
+            plural((*open).into(), "connection"),
+            match source_addresses {
+                1 => "one source address".to_owned(),
+                more => format!("{} source addresses", exact((*more).into())),
+            },
+            plural((*ports).into(), "port"),
+            exact(*failed)
+        ),
+        Finding::DescriptorsExhausted {
+            side,
+            limit,
+            open,
+            failed,
+        } => format!(
+            "the {} had no descriptor left{}: {} were open, {} more {}.",
+            match side {
+                Side::Generator => "generator",
+                Side::Server => "server",
+            },
+            maybe(limit, |limit| format!(
+                " (one table holds {})",
+                exact(limit)
+            )),
+            plural((*open).into(), "connection"),
+            exact(*failed),
+            match side {
+                Side::Generator => "failed or were not begun",
+                Side::Server => "were not served",
+            }
+        ),
+        Finding::ThreadsExhausted {
+            limit_name,
+            limit,
+            threads,
+            served,
+            of_connections,
+        } => format!(
+            "{} of {} were served, by {} at most; the least limit here is {limit_name} = {}.",
+            exact((*served).into()),
+            plural((*of_connections).into(), "connection"),
+            plural((*threads).into(), "thread"),
+            exact(*limit)
+        ),
+        Finding::SynRetransmissionSteps {
+            connections,
+            retransmissions,
+            connect_ns_max,
+            overflows,
+            backlog,
+        } => format!(
+            "{} waited for a SYN to be sent again ({} in all), the slowest for {}{}{}.",
+            plural((*connections).into(), "connect"),
+            times(*retransmissions),
+            time(*connect_ns_max),
+            maybe(overflows, |overflows| format!(
+                "; {} (ListenOverflows)",
+                plural(overflows, "overflow")
+            )),
+            maybe(backlog, |backlog| format!(
+                "; the server was asked for a backlog of {backlog}"
+            ))
+        ),
         Finding::AcceptQueueOverflow {
             overflows,
             drops,

@@ -1,12 +1,17 @@
 //! Why each finding comes about and what to do, in a plain sentence or two. What happened, with the figures, is told in `happened`.
 
-use throng_record::Finding;
+use throng_record::{Finding, Side};
 
 use crate::format::exact;
 
 /// What it is called.
 pub(super) fn title(finding: &Finding) -> &'static str {
     match finding {
+        Finding::HalfThePortsGone { .. } => "Half the ports gone",
+        Finding::PortsExhausted { .. } => "Ports exhausted",
+        Finding::DescriptorsExhausted { .. } => "Descriptors exhausted",
+        Finding::ThreadsExhausted { .. } => "Threads exhausted",
+        Finding::SynRetransmissionSteps { .. } => "SYN retransmission steps",
         Finding::AcceptQueueOverflow { .. } => "Accept-queue overflow",
         Finding::BacklogClamped { .. } => "Backlog clamped",
         Finding::FinalAckDropped { .. } => "Final ACK dropped",
@@ -24,6 +29,32 @@ pub(super) fn title(finding: &Finding) -> &'static str {
 /// Why it comes about.
 pub(super) fn cause(finding: &Finding) -> &'static str {
     match finding {
+        Finding::HalfThePortsGone { .. } => {
+            "connect(2) looks for a free port among those of one parity first; when these are taken it goes through all of them in vain, for each further connection, before it turns to the others."
+        }
+        Finding::PortsExhausted { .. } => {
+            "connections to one destination differ only in their local address and port, so that each source address has as many as there are ports in net.ipv4.ip_local_port_range."
+        }
+        Finding::DescriptorsExhausted {
+            side: Side::Generator,
+            ..
+        } => {
+            "each connection takes a descriptor, and a shard's table holds no more than the limit on open files allows (EMFILE)."
+        }
+        Finding::DescriptorsExhausted { .. } => {
+            "each connection takes a descriptor, and the server's table was at its limit on open files: accept(2) fails (EMFILE), and those who come later wait in the accept queue."
+        }
+        Finding::ThreadsExhausted { .. } => {
+            "a thread or a process for each connection: threads and processes share the ids below kernel.pid_max, and a thread's stack takes mappings besides."
+        }
+        Finding::SynRetransmissionSteps {
+            overflows: Some(0), ..
+        } => {
+            "SYNs, or their answers, were lost on the way and not at the listener, whose queue did not overflow; the client sends a SYN again after 1 s, and then again and again."
+        }
+        Finding::SynRetransmissionSteps { .. } => {
+            "a SYN that finds the accept queue full is dropped, and the client sends it again after 1 s, and then again and again: connects take 1, 2, 3 or more whole seconds."
+        }
         Finding::AcceptQueueOverflow { .. } => {
             "connections came faster than they were accepted, and Linux drops a SYN that finds the accept queue full; the client sends it again after 1 s, and then again and again."
         }
@@ -78,6 +109,36 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
 /// What to do.
 pub(super) fn remedy(finding: &Finding) -> String {
     let fixed = match finding {
+        Finding::HalfThePortsGone { .. } => {
+            "more source addresses: leave --addresses kernel out, or name some with --source. A client elsewhere: bind to several addresses with IP_BIND_ADDRESS_NO_PORT, or widen net.ipv4.ip_local_port_range."
+        }
+        Finding::PortsExhausted { .. } => {
+            "more source addresses: leave --addresses kernel out, or name some with --source; or a wider net.ipv4.ip_local_port_range."
+        }
+        Finding::DescriptorsExhausted {
+            side: Side::Generator,
+            ..
+        } => {
+            "raise the hard limit (ulimit -Hn), or use more shards: each has a descriptor table of its own."
+        }
+        Finding::DescriptorsExhausted { .. } => {
+            "raise the server's limit (ulimit -n, LimitNOFILE= of its unit), and fs.nr_open where that is above it."
+        }
+        Finding::ThreadsExhausted { limit_name, .. } => {
+            return match limit_name.as_str() {
+                "pids.max" => "raise pids.max of the cgroup (TasksMax= of its unit), or serve with an event loop or light threads.".to_owned(),
+                "RLIMIT_NPROC" => "raise the user's limit (ulimit -u), or serve with an event loop or light threads.".to_owned(),
+                name => format!("raise {name} (sysctl -w {name}=…), and then whichever is the least, or serve with an event loop or light threads."),
+            };
+        }
+        Finding::SynRetransmissionSteps {
+            overflows: Some(0), ..
+        } => {
+            "look for loss between the two: nstat -az, ethtool -S, a firewall that limits the rate of SYNs."
+        }
+        Finding::SynRetransmissionSteps { .. } => {
+            "a longer backlog (with net.core.somaxconn no less), accepting sooner, or fewer connects at once."
+        }
         Finding::AcceptQueueOverflow {
             backlog_sufficient: Some(enough),
             ..

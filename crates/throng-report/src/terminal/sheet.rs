@@ -14,7 +14,7 @@ use crate::summary::Standing;
 use crate::text;
 
 /// Spaces between columns.
-const GAP: u16 = 2;
+pub(super) const GAP: u16 = 2;
 
 /// A layout: the columns of each part of a table.
 pub(super) type Layout<C> = Vec<Vec<C>>;

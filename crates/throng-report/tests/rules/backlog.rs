@@ -229,6 +229,38 @@ fn one_of_each() -> Vec<Finding> {
             cost_ns_last: 62_400,
             cost_ns_first: 1_310,
         },
+        Finding::HalfThePortsGone {
+            ports: 28_232,
+            connections: 20_000,
+            rate_before_per_second: 44_812.4,
+            rate_after_per_second: 352.7,
+        },
+        Finding::PortsExhausted {
+            ports: 28_232,
+            source_addresses: 1,
+            open: 28_232,
+            failed: 1_768,
+        },
+        Finding::DescriptorsExhausted {
+            side: throng_record::Side::Server,
+            limit: Some(1_024),
+            open: 1_017,
+            failed: 983,
+        },
+        Finding::ThreadsExhausted {
+            limit_name: "kernel.pid_max".to_owned(),
+            limit: 32_768,
+            threads: 32_603,
+            served: 16_290,
+            of_connections: 28_000,
+        },
+        Finding::SynRetransmissionSteps {
+            connections: 211,
+            retransmissions: 240,
+            connect_ns_max: 3_070_000_000,
+            overflows: Some(240),
+            backlog: Some(128),
+        },
     ];
     for finding in &all {
         match finding {
@@ -241,6 +273,11 @@ fn one_of_each() -> Vec<Finding> {
             | Finding::TooFewAcceptors { .. }
             | Finding::DelayedAck { .. }
             | Finding::GeneratorBound { .. }
+            | Finding::HalfThePortsGone { .. }
+            | Finding::PortsExhausted { .. }
+            | Finding::DescriptorsExhausted { .. }
+            | Finding::ThreadsExhausted { .. }
+            | Finding::SynRetransmissionSteps { .. }
             | Finding::UnbalancedListeners { .. }
             | Finding::CostGrowsWithIdle { .. } => {}
         }

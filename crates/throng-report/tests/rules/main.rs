@@ -3,8 +3,10 @@
 mod accept;
 mod backlog;
 mod churn;
+mod fanout;
 #[path = "../fixture/mod.rs"]
 mod fixture;
+mod hold;
 
 use throng_record::plan::Experiment;
 use throng_record::{Outcome, RunRecord, SteadyWindow, Verdict};
@@ -34,6 +36,10 @@ fn every_record() -> Vec<RunRecord> {
         fixture::swept(),
         fixture::backlog(),
         fixture::backlog_elsewhere(),
+        fixture::fanout(),
+        fixture::fanout_sustained(),
+        fixture::hold(),
+        fixture::hold_few(),
         empty,
     ]
 }
@@ -300,15 +306,20 @@ fn the_json_is_json_and_holds_every_row() {
     for record in every_record() {
         let text = render(&record, Format::Json, &Options::default());
         let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        let of_backlog = record.plan.experiment == Experiment::Backlog;
-        let tables = if of_backlog { "tables" } else { "groups" };
+        let tables = match record.plan.experiment {
+            Experiment::Echo | Experiment::Churn => "groups",
+            Experiment::Backlog => "tables",
+            Experiment::Accept => "multiplexers",
+            Experiment::Fanout => "fanouts",
+            Experiment::Hold => "holds",
+        };
         let tables = value[tables].as_array().expect("tables of rows");
-        let rows = tables.iter().flat_map(|table| table["rows"].as_array());
+        let rows: usize = tables
+            .iter()
+            .map(|table| table["rows"].as_array().map_or(1, Vec::len))
+            .sum();
         let plan = &record.plan;
-        assert_eq!(
-            rows.flatten().count(),
-            plan.settings.len() * plan.targets.len()
-        );
+        assert_eq!(rows, plan.settings.len() * plan.targets.len());
     }
 }
 

@@ -7,7 +7,7 @@ use throng_record::plan::Experiment;
 use crate::exit::Exit;
 use crate::experiment::{self, CaptureFlag, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{BacklogFlags, CommonFlags};
+use crate::flags::{BacklogFlags, CommonFlags, MessageFlags};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -40,6 +40,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     load: BacklogFlags,
     #[command(flatten)]
+    message: MessageFlags,
+    #[command(flatten)]
     common: CommonFlags,
     #[command(flatten)]
     run: RunFlags,
@@ -54,7 +56,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     let flags = PlanDraft {
         targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
-        ..arguments.common.draft().overlay(arguments.load.draft())
+        ..arguments
+            .common
+            .draft()
+            .overlay(arguments.message.draft())
+            .overlay(arguments.load.draft())
     };
     let capture = arguments.capture.file();
     experiment::carry_out(draft, flags, &arguments.run, capture)

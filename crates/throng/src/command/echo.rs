@@ -6,7 +6,7 @@ use throng_lab::plan::PlanDraft;
 use crate::exit::Exit;
 use crate::experiment::{self, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{CommonFlags, EchoFlags, LifetimeFlag};
+use crate::flags::{CommonFlags, EchoFlags, LifetimeFlag, MessageFlags};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -38,6 +38,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     load: EchoFlags,
     #[command(flatten)]
+    message: MessageFlags,
+    #[command(flatten)]
     common: CommonFlags,
     #[command(flatten)]
     lifetime: LifetimeFlag,
@@ -51,6 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         ..arguments
             .common
             .draft()
+            .overlay(arguments.message.draft())
             .overlay(arguments.load.draft())
             .overlay(arguments.lifetime.draft())
     };

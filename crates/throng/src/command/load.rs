@@ -1,10 +1,10 @@
 //! `throng load`, hidden: the generator process that the lab starts. One `LoadJob` in JSON on standard input, `LoadEvent`s
 //! in JSON on standard output, a line each.
 //!
-//! When all connections are open it waits until standard input has ended: until then the lab reads the memory and the
-//! threads of both sides, and nothing may happen meanwhile.
+//! When all connections are open, and before each phase of work that has any, it waits for an empty line, or the end, of
+//! standard input: until then the lab reads the memory, the CPU time and the threads of both sides, and nothing may happen meanwhile.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, Write as _};
 
 use clap::Args;
 use throng_load::{Interrupt, run_job};
@@ -38,14 +38,15 @@ pub(crate) fn run(_: &Arguments) -> Result<Exit, Failure> {
 }
 
 fn work(interrupt: &Interrupt) -> Result<LoadEvent, String> {
-    let mut jobs = serde_json::Deserializer::from_reader(io::stdin().lock()).into_iter();
-    let job: LoadJob = jobs
-        .next()
-        .unwrap_or_else(|| Err(serde_json::Error::io(io::ErrorKind::UnexpectedEof.into())))
+    let mut stdin = io::stdin().lock();
+    let mut line = String::new();
+    let job: LoadJob = stdin
+        .read_line(&mut line)
+        .map_err(serde_json::Error::io)
+        .and_then(|_| serde_json::from_str(&line))
         .map_err(|error| {
             format!("no load job on standard input: {error}; `throng echo` makes one and starts this command")
         })?;
-    drop(jobs);
     if let Err(error) = limits::raise_open_files() {
         note(error);
     }
@@ -54,9 +55,9 @@ fn work(interrupt: &Interrupt) -> Result<LoadEvent, String> {
         if tell(&event).is_err() {
             interrupt.raise();
         }
-        if matches!(event, LoadEvent::Connected { .. }) {
-            // That it cannot be read is an end as well.
-            let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        if event.awaits_answer() {
+            // That nothing more can be read is leave to go on as well.
+            let _ = stdin.read_line(&mut String::new());
         }
     })
     .map_err(|error| error.to_string())?;

@@ -9,7 +9,10 @@ use throng_lab::plans::{self, BuiltInPlan};
 use crate::exit::Exit;
 use crate::experiment::{self, CaptureFlag, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{BacklogFlags, ChurnFlags, CommonFlags, EchoFlags, LifetimeFlag, PublishedFlag};
+use crate::flags::{
+    BacklogFlags, ChurnFlags, CommonFlags, ConnectFlags, EchoFlags, HoldFlags, LifetimeFlag,
+    LineFlags, MessageFlags, PublishedFlag,
+};
 use crate::output;
 use throng_lab::suggest::nearest;
 
@@ -19,6 +22,8 @@ Examples:
   throng run --quick                  the same with fewer and shorter trials
   throng run backlog --quick          a corner of the published tables of the accept queue
   throng run c10k --quick             what waiting costs while connections sit idle
+  throng run many --quick             a line to each of 7,000 connections
+  throng run million                  a million connections, held and pinged
   throng run my-plan.toml             a plan of your own; docs/plans.md documents the keys
   throng run tour --connections 1,10,100,1000 --format markdown --output tour.md
 
@@ -45,6 +50,14 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     published: PublishedFlag,
     #[command(flatten)]
+    hold: HoldFlags,
+    #[command(flatten)]
+    connect: ConnectFlags,
+    #[command(flatten)]
+    line: LineFlags,
+    #[command(flatten)]
+    message: MessageFlags,
+    #[command(flatten)]
     common: CommonFlags,
     #[command(flatten)]
     lifetime: LifetimeFlag,
@@ -66,7 +79,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .overlay(arguments.lifetime.draft())
         .overlay(arguments.backlog.draft())
         .overlay(arguments.churn.draft())
-        .overlay(arguments.published.draft());
+        .overlay(arguments.published.draft())
+        .overlay(arguments.hold.draft())
+        .overlay(arguments.connect.draft())
+        .overlay(arguments.line.draft())
+        .overlay(arguments.message.draft());
     let capture = arguments.capture.file();
     experiment::carry_out(draft, flags, &arguments.run, capture)
 }

@@ -12,39 +12,16 @@ use throng_record::plan::ListenFamily;
 
 use super::{RepeatFlags, list, words};
 
-/// How often, with which bytes, by which generator, and against servers launched how.
+/// How often, by which generator, and against servers launched how.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CommonFlags {
     #[command(flatten)]
     repeats: RepeatFlags,
 
-    /// Bytes of an echoed message, 1 to 1048576 [default: 6]
-    #[arg(
-        long,
-        value_name = "BYTES,…",
-        value_delimiter = ',',
-        help_heading = "Message"
-    )]
-    size: Option<Vec<u64>>,
-    /// Send this request instead; \r \n \t \0 \\ \xNN are escapes
-    #[arg(long, value_name = "TEXT", help_heading = "Message")]
-    send: Option<String>,
-    /// What ends the reply to --send: a text, 'N bytes', 'until DELIMITER', or, in the backlog experiment, 'end'; escapes as there
-    #[arg(
-        long,
-        value_name = "REPLY",
-        allow_hyphen_values = true,
-        help_heading = "Message"
-    )]
-    expect: Option<String>,
-    /// Do not compare the returned bytes with the expected ones
-    #[arg(long, help_heading = "Message")]
-    no_verify: bool,
-
     /// Kernel interface of the generator [default: auto]
     #[arg(long, value_name = "BACKEND,…", value_delimiter = ',', value_parser = words::<BackendChoice>(&["auto", "epoll", "io-uring"]), help_heading = "Generator")]
     backend: Option<Vec<BackendChoice>>,
-    /// Threads of the generator [default: one for each of its CPUs]
+    /// Threads of the generator [default: one for each of its CPUs, more where connections need more descriptors]
     #[arg(
         long,
         value_name = "N,…",
@@ -69,7 +46,7 @@ pub(crate) struct CommonFlags {
     /// How long one connect may take [default: 10s; backlog experiment: 140s, beyond the kernel's own]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Generator")]
     connect_timeout: Option<Vec<Duration>>,
-    /// How long one reply may take [default: 10s; backlog experiment: 120s]
+    /// How long one reply may take [default: 10s; backlog experiment: 120s; fanout: 60s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Generator")]
     timeout: Option<Vec<Duration>>,
 
@@ -95,7 +72,7 @@ pub(crate) struct CommonFlags {
         help_heading = "Launched servers"
     )]
     accept_threads: Option<Vec<u32>>,
-    /// Address family on which they listen: ipv4, ipv6 or, in the echo experiment, unix [default: ipv4]
+    /// Address family on which they listen: ipv4, ipv6 or, but in the backlog experiment, unix [default: ipv4]
     #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), hide_possible_values = true, help_heading = "Launched servers")]
     family: Option<Vec<ListenFamily>>,
     /// Their network and the generator's: a private one with its own settings and counters, or the host's [default: private]
@@ -114,10 +91,6 @@ impl CommonFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            size: list(flags.size),
-            send: flags.send.map(Sweep::from),
-            expect: flags.expect.map(Sweep::from),
-            verify: flags.no_verify.then(|| Sweep::from(false)),
             backend: list(flags.backend),
             shards: list(flags.shards),
             source: flags.source,

@@ -11,7 +11,7 @@ use super::{LengthFlags, ScheduleFlags, list, words};
 /// The load over connections that are kept.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct EchoFlags {
-    /// Connections [default: 100; accept experiment: 10000]
+    /// Connections [default: 100; experiments accept and hold: 10000; fanout: 1000]
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
     connections: Option<Vec<u32>>,
     #[command(flatten)]

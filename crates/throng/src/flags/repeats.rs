@@ -6,7 +6,7 @@ use throng_lab::plan::PlanDraft;
 /// Repeats, their order, and what is compared with what.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RepeatFlags {
-    /// Repeats of each target and setting [default: 6; backlog experiment: 3]
+    /// Repeats of each target and setting [default: 6; experiments backlog and fanout: 3; hold: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
     repeats: Option<u32>,
     /// Target that the others are compared with [default: the first]

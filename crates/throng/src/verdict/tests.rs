@@ -14,6 +14,7 @@ fn record(trials: &[&[CheckKind]]) -> RunRecord {
         io_uring_obstacle: None,
         models: crate::experiment::built_in_models(),
         kernel_settings: vec![],
+        open_files_hard: 20_000,
     };
     let plan = resolve(draft, &environment).expect("resolves").plan;
     RunRecord {
@@ -59,6 +60,11 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         server: None,
         generator: None,
         connections: None,
+        fanout: None,
+        hold: None,
+        phase_costs: vec![],
+        kernel_memory: None,
+        generator_bytes_per_connection: None,
         accept: None,
         accept_queue: None,
         handshakes: None,
@@ -83,6 +89,7 @@ fn job(setting: &Setting) -> LoadJob {
             cpus: vec![],
             nodelay: true,
             connect_concurrency: 1,
+            connect_rate_per_second: None,
             closing: throng_record::Closing::Fin,
             connect_timeout_ns: 1,
             reply_timeout_ns: 1,

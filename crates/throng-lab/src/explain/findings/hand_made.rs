@@ -10,8 +10,11 @@ use throng_record::{
     Protocol, Setting, SourceAddresses, Stop, histogram,
 };
 
-use super::Evidence;
+use throng_sys::open_descriptors::OpenDescriptors;
+
+use super::{Evidence, Limits, ServerSeen};
 use crate::explain::account::Account;
+use crate::launcher::Ending;
 use crate::limit::Busy;
 
 /// Everything that evidence refers to.
@@ -33,6 +36,15 @@ pub(crate) struct Case {
     pub(crate) accepts_any_number: bool,
     pub(crate) was_listening: Option<bool>,
     pub(crate) checks: Vec<Check>,
+    pub(crate) address: String,
+    pub(crate) limits: Limits,
+    pub(crate) is_built_in: bool,
+    pub(crate) is_in_sight: bool,
+    pub(crate) threads_max: u32,
+    pub(crate) processes_max: u32,
+    pub(crate) descriptors: Option<OpenDescriptors>,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) served: Option<u32>,
 }
 
 impl Case {
@@ -67,6 +79,15 @@ impl Case {
             accepts_any_number: false,
             was_listening: None,
             checks: vec![],
+            address: "tcp://127.0.0.1:80".to_owned(),
+            limits: Limits::default(),
+            is_built_in: false,
+            is_in_sight: true,
+            threads_max: 1,
+            processes_max: 1,
+            descriptors: None,
+            ending: None,
+            served: None,
         }
     }
 
@@ -92,6 +113,18 @@ impl Case {
     pub(crate) fn evidence(&self) -> Evidence<'_> {
         Evidence {
             setting: &self.setting,
+            address: &self.address,
+            server: ServerSeen {
+                is_built_in: self.is_built_in,
+                is_in_sight: self.is_in_sight,
+                backlog_asked: Some(self.setting.backlog),
+                threads_max: self.threads_max,
+                processes_max: self.processes_max,
+                descriptors: self.descriptors,
+                ending: self.ending.as_ref(),
+                served: self.served,
+            },
+            limits: &self.limits,
             network: self.network,
             connect: &self.connect,
             exchange: &self.exchange,
@@ -123,6 +156,14 @@ pub(crate) fn listener(backlog: u32, depth_max: u32, depth_mean: f64) -> Listene
     }
 }
 
+/// A server that left in order, with this as the last line of its output.
+pub(crate) fn ended_with(line: &str) -> Ending {
+    Ending {
+        tail: vec![line.to_owned()],
+        ..Ending::in_order_for_tests()
+    }
+}
+
 /// Values, each so many times.
 pub(crate) fn histogram(values: &[(u64, u64)]) -> Histogram {
     let mut live = histogram::empty();
@@ -137,6 +178,8 @@ fn setting() -> Setting {
         closing: throng_record::Closing::Fin,
         swept: vec![],
         connections: 32,
+        connect_concurrency: 64,
+        connect_rate_per_second: None,
         work: throng_record::Work::Exchange,
         protocol: Protocol::Echo { size_bytes: 6 },
         verify: true,

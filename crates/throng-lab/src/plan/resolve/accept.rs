@@ -109,7 +109,7 @@ pub(super) fn exchange(point: &Point, notes: &mut Vec<String>) -> Result<Exchang
             size_bytes: SIZE_BYTES,
         },
         connection: ConnectionUse::Kept,
-        workload: Workload::Echo,
+        workload: Workload::Echo.name(),
         service_time_ns: None,
         pacing: Pacing::Closed { outstanding: 1 },
         warmup: Amount::Messages(0),

@@ -128,7 +128,7 @@ pub(super) fn exchange(
                 .saturating_add(SLOW_FIRST_BYTE_SPARE_NS),
             tells_every_request: true,
         },
-        workload,
+        workload: workload.name(),
         service_time_ns,
         pacing: Pacing::Closed { outstanding: 1 },
         warmup: Amount::Messages(0),

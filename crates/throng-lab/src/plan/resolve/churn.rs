@@ -28,7 +28,7 @@ pub(super) fn exchange(point: &Point, targets: &[TargetRecord]) -> Result<Exchan
             // They are many, and what explains them is looked for only where something is observed.
             tells_every_request: point.observe == Some(true),
         },
-        workload,
+        workload: workload.name(),
         service_time_ns: (workload != Workload::Echo).then_some(0),
         pacing: exchange::pacing(point)?,
         warmup: exchange::warmup(point),

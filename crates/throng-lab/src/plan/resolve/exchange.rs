@@ -20,7 +20,7 @@ const SIZE_BYTES_MAX: u64 = 1 << 20;
 /// Length of the warm-up where none is asked for.
 const WARMUP: Duration = Duration::from_millis(300);
 /// Length of the measurement where none is asked for.
-const DURATION: Duration = Duration::from_secs(2);
+pub(super) const DURATION: Duration = Duration::from_secs(2);
 /// How long a stop by confidence is waited for.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
@@ -29,7 +29,8 @@ pub(super) struct Exchange {
     pub(super) connections: u32,
     pub(super) protocol: Protocol,
     pub(super) connection: ConnectionUse,
-    pub(super) workload: Workload,
+    /// The word for it, as `throng serve --workload` takes it.
+    pub(super) workload: &'static str,
     pub(super) service_time_ns: Option<u64>,
     pub(super) pacing: Pacing,
     pub(super) warmup: Amount,
@@ -43,7 +44,7 @@ pub(super) fn exchange(point: &Point) -> Result<Exchange, PlanError> {
         connections: not_zero("connections", point.connections, CONNECTIONS, why, "100")?,
         protocol: protocol(point, ConnectionUse::Kept)?,
         connection: ConnectionUse::Kept,
-        workload: Workload::Echo,
+        workload: Workload::Echo.name(),
         service_time_ns: None,
         pacing: pacing(point)?,
         warmup: warmup(point),
@@ -165,8 +166,13 @@ pub(super) fn pacing(point: &Point) -> Result<Pacing, PlanError> {
             }),
         };
     };
-    if !(rate.is_finite() && rate > 0.0) {
-        return Err(PlanError::Rate(rate));
+    if !is_rate(rate) {
+        return Err(PlanError::Rate {
+            key: "rate",
+            rate,
+            of_what: "messages",
+            example: 20_000,
+        });
     }
     Ok(Pacing::Open {
         rate_per_second: rate,
@@ -174,6 +180,11 @@ pub(super) fn pacing(point: &Point) -> Result<Pacing, PlanError> {
         outstanding: point.outstanding.unwrap_or(1),
         spin: point.spin.unwrap_or(true),
     })
+}
+
+/// Above 0, and a number.
+pub(super) fn is_rate(rate: f64) -> bool {
+    rate.is_finite() && rate > 0.0
 }
 
 fn lockstep(point: &Point, group: u32) -> Result<Pacing, PlanError> {
@@ -251,7 +262,7 @@ pub(super) fn stop(point: &Point) -> Result<Stop, PlanError> {
     })
 }
 
-fn zero_length(key: &'static str, example: &'static str) -> PlanError {
+pub(super) fn zero_length(key: &'static str, example: &'static str) -> PlanError {
     PlanError::Zero {
         key,
         why: "nothing would be measured",

@@ -3,19 +3,24 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use throng_record::plan::ListenFamily;
+use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{Backend, SourceAddresses, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 use throng_sys::affinity::CpuList;
 
+use super::exchange::is_rate;
 use super::experiment::Defaults;
-use super::tell;
+use super::{not_zero, tables, tell};
+use crate::capacity::OF_A_SHARD;
 use crate::plan::draft::Point;
 use crate::plan::value::{Addresses, BackendChoice, CpuChoice};
 use crate::plan::{Environment, PlanError, nanoseconds};
 
 /// How long a launched server may take to listen, where nothing is asked for.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Connects in flight at once, per shard: enough to keep a listener busy, and far below any backlog.
+const CONNECT_CONCURRENCY: u32 = 64;
 
 /// The CPUs of each side; empty: any.
 pub(super) struct Cpus {
@@ -123,11 +128,12 @@ pub(super) fn explicit(
     }
 }
 
-/// By default one for each CPU of the generator, 1 where it is not pinned, and never more than connections.
+/// By default one for each CPU of the generator, 1 where it is not pinned, as many more as need a descriptor table, and never more than connections.
 pub(super) fn shards(
     point: &Point,
     connections: u32,
     generator_cpus: &[u32],
+    open_files_hard: u64,
 ) -> Result<u32, PlanError> {
     match point.shards {
         Some(0) => Err(PlanError::Zero {
@@ -140,8 +146,53 @@ pub(super) fn shards(
             connections,
         }),
         Some(shards) => Ok(shards),
-        None => Ok((generator_cpus.len().max(1) as u32).min(connections)),
+        None => {
+            let tables = tables::needed(connections, open_files_hard, OF_A_SHARD);
+            Ok((generator_cpus.len() as u32).max(tables).min(connections))
+        }
     }
+}
+
+/// How connects follow one another.
+pub(super) struct Connects {
+    pub(super) concurrency: u32,
+    pub(super) rate_per_second: Option<f64>,
+}
+
+/// A fan-out connects one by one, as published. Otherwise as many are in flight, per shard, as keep a listener busy, and together no more
+/// than its accept queue holds.
+pub(super) fn connects(
+    point: &Point,
+    experiment: Experiment,
+    shards: u32,
+    backlog: u32,
+) -> Result<Connects, PlanError> {
+    let usual = match experiment {
+        Experiment::Fanout => 1,
+        Experiment::Hold => (backlog / 4 * 3 / shards).clamp(2, CONNECT_CONCURRENCY),
+        Experiment::Echo | Experiment::Backlog | Experiment::Accept | Experiment::Churn => {
+            CONNECT_CONCURRENCY
+        }
+    };
+    if let Some(rate) = point.connect_rate.filter(|&rate| !is_rate(rate)) {
+        return Err(PlanError::Rate {
+            key: "connect-rate",
+            rate,
+            of_what: "connects",
+            example: 1_000,
+        });
+    }
+    let why = "nobody would connect";
+    Ok(Connects {
+        concurrency: not_zero(
+            "connect-concurrency",
+            point.connect_concurrency,
+            usual,
+            why,
+            "64",
+        )?,
+        rate_per_second: point.connect_rate,
+    })
 }
 
 pub(super) fn source(

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use throng_record::{Amount, ConnectionUse, Plan, Setting, Stop, Work};
 
+use super::fanout;
 use crate::estimate::{by_count, estimate};
 use crate::plan::{BuiltInModel, nanoseconds};
 
@@ -106,6 +107,14 @@ fn halve_lengths(plan: &mut Plan) -> bool {
         if let Amount::DurationNs(length_ns) = &mut setting.warmup {
             halve(length_ns);
         }
+        match &mut setting.work {
+            Work::Fanout(spec) => spec
+                .sustain
+                .iter_mut()
+                .for_each(|sustain| halve(&mut sustain.duration_ns)),
+            Work::Hold(spec) => halve(&mut spec.hold_ns),
+            Work::Exchange | Work::Accept(_) => {}
+        }
     }
     halved
 }
@@ -192,8 +201,11 @@ fn halve_connections(plan: &mut Plan) -> bool {
         if setting.connections > least {
             setting.connections = (setting.connections / 2).max(least);
             setting.shards = setting.shards.min(setting.connections);
-            if let Work::Accept(spec) = &mut setting.work {
-                spec.connections = setting.connections;
+            match &mut setting.work {
+                Work::Accept(spec) => spec.connections = setting.connections,
+                Work::Fanout(spec) => spec.speaker = fanout::speaker(setting.connections),
+                Work::Hold(spec) => spec.pings = spec.pings.min(setting.connections),
+                Work::Exchange => {}
             }
             halved = true;
         }

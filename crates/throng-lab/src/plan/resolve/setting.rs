@@ -4,7 +4,7 @@ use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{Setting, TargetRecord, Work};
 
 use super::experiment::Defaults;
-use super::{accept, backlog, churn, exchange, fleet, not_zero};
+use super::{accept, backlog, churn, exchange, fanout, fleet, hold, not_zero};
 use crate::plan::draft::Point;
 use crate::plan::{Environment, PlanDraft, PlanError};
 
@@ -22,21 +22,34 @@ pub(super) fn resolve(
         Experiment::Echo => exchange::exchange(&point)?,
         Experiment::Accept => accept::exchange(&point, notes)?,
         Experiment::Backlog => backlog::exchange(&point, targets, notes)?,
+        Experiment::Fanout => fanout::exchange(&point)?,
+        Experiment::Hold => hold::exchange(&point)?,
         Experiment::Churn => churn::exchange(&point, targets)?,
     };
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
     let cpus = match experiment {
         Experiment::Accept => accept::cpus(&point, environment)?,
-        Experiment::Echo | Experiment::Backlog | Experiment::Churn => {
-            fleet::cpus(&point, environment, targets, notes)?
-        }
+        Experiment::Echo
+        | Experiment::Backlog
+        | Experiment::Churn
+        | Experiment::Fanout
+        | Experiment::Hold => fleet::cpus(&point, environment, targets, notes)?,
     };
     let shards = match experiment {
         Experiment::Accept => 1,
-        Experiment::Echo | Experiment::Backlog | Experiment::Churn => {
-            fleet::shards(&point, exchange.connections, &cpus.generator)?
-        }
+        Experiment::Echo
+        | Experiment::Backlog
+        | Experiment::Churn
+        | Experiment::Fanout
+        | Experiment::Hold => fleet::shards(
+            &point,
+            exchange.connections,
+            &cpus.generator,
+            environment.open_files_hard,
+        )?,
     };
+    let backlog = backlog_asked(&point, defaults)?;
+    let connects = fleet::connects(&point, experiment, shards, backlog)?;
     let timeouts = fleet::timeouts(&point, defaults)?;
     let some_not_zero = |key, value: Option<u32>, why| {
         value
@@ -50,9 +63,15 @@ pub(super) fn resolve(
         work: match experiment {
             Experiment::Accept => accept::work(exchange.connections),
             Experiment::Echo | Experiment::Backlog | Experiment::Churn => Work::Exchange,
+            Experiment::Fanout => fanout::work(&point, exchange.connections)?,
+            Experiment::Hold => {
+                hold::work(&point, exchange.connections, shards, draft.is_shortened)?
+            }
         },
+        connect_concurrency: connects.concurrency,
+        connect_rate_per_second: connects.rate_per_second,
         closing: point.closing.unwrap_or_default(),
-        workload: exchange.workload.name().to_owned(),
+        workload: exchange.workload.to_owned(),
         service_time_ns: exchange.service_time_ns,
         accept_threads: some_not_zero(
             "accept-threads",
@@ -75,7 +94,7 @@ pub(super) fn resolve(
         server_cpus: cpus.server,
         generator_cpus: cpus.generator,
         listen,
-        backlog: backlog_asked(&point, defaults)?,
+        backlog,
         workers: some_not_zero("workers", point.workers, "nobody would serve")?,
         kernel: point.kernel,
         swept: point.swept,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use throng_record::TargetRecord;
 use throng_record::plan::{Experiment, ListenFamily};
 
-use super::{accept, experiment};
-use crate::plan::{BuiltInModel, Environment, PlanDraft, PlanError};
+use super::{accept, foreign};
+use crate::plan::{BuiltInModel, Environment, ModelServes, PerConnection, PlanDraft, PlanError};
+use crate::suggest::or_list;
 use crate::target::TargetDraft;
 
 /// Stands for every built-in model, in the vocabulary's order.
@@ -26,11 +27,12 @@ pub(super) fn resolve(
         .family
         .as_ref()
         .map_or(&[ListenFamily::Ipv4][..], |sweep| sweep.values());
-    if experiment != Experiment::Echo && families.contains(&ListenFamily::Unix) {
+    let has_own_connections = matches!(experiment, Experiment::Backlog | Experiment::Churn);
+    if has_own_connections && families.contains(&ListenFamily::Unix) {
         return Err(PlanError::NoHandshake("`family = unix`".to_owned()));
     }
     let mut targets: Vec<TargetRecord> = Vec::new();
-    for target in written(draft, environment, notes) {
+    for target in written(draft, experiment, environment, notes) {
         for (index, &family) in families.iter().enumerate() {
             let record = target.resolve(&environment.models, family)?;
             if index > 0 {
@@ -63,17 +65,17 @@ fn check(
 ) -> Result<(), PlanError> {
     let address = target.address.as_deref().unwrap_or_default();
     match experiment {
-        Experiment::Echo if target.http.is_some() => {
-            return Err(PlanError::HttpTarget(target.name.clone()));
+        Experiment::Echo | Experiment::Fanout | Experiment::Hold if target.http.is_some() => {
+            return Err(http_refusal(target, experiment));
         }
-        Experiment::Echo if target.options.delay_inline => {
-            return Err(experiment::refusal("delay-inline", experiment));
+        Experiment::Echo | Experiment::Fanout | Experiment::Hold if target.options.delay_inline => {
+            return Err(foreign::refusal("delay-inline", experiment));
         }
         Experiment::Backlog | Experiment::Churn if address.starts_with("unix:") => {
             return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
         }
         Experiment::Churn if target.options.delay_inline => {
-            return Err(experiment::refusal("delay-inline", experiment));
+            return Err(foreign::refusal("delay-inline", experiment));
         }
         _ => {}
     }
@@ -83,6 +85,16 @@ fn check(
         hand_over: target.options.hand_over.is_some(),
         families: &[],
     };
+    if experiment == Experiment::Fanout
+        && let Some(model) = environment.model_of(target)
+        && !model.broadcasts
+    {
+        return Err(PlanError::NoBroadcast {
+            model: model.name.clone(),
+            why: no_broadcast(model),
+            known: broadcasters(environment),
+        });
+    }
     let refusal = environment
         .model_of(target)
         .and_then(|model| refusal(model, Asked::of(draft)).or_else(|| refusal(model, own)));
@@ -92,6 +104,7 @@ fn check(
 /// The targets one by one. Of `all`, those that the plan's other keys leave possible.
 fn written(
     draft: &PlanDraft,
+    experiment: Experiment,
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Vec<TargetDraft> {
@@ -101,6 +114,11 @@ fn written(
         match target {
             TargetDraft::Text(text) if text == ALL => {
                 for model in &environment.models {
+                    if experiment == Experiment::Fanout && !model.broadcasts {
+                        let left = left_out.entry(CANNOT_BROADCAST).or_default();
+                        left.push(model.name.clone());
+                        continue;
+                    }
                     match refusal(model, Asked::of(draft)) {
                         None => targets.push(model.name.as_str().into()),
                         Some(PlanError::ModelCannot { model, why, .. }) => {
@@ -117,6 +135,50 @@ fn written(
         format!("left out of `all`, since each {why}: {}", models.join(", "))
     }));
     targets
+}
+
+const CANNOT_BROADCAST: &str = "cannot pass a line on to all connections";
+
+fn broadcasters(environment: &Environment) -> String {
+    let can = environment.models.iter().filter(|model| model.broadcasts);
+    or_list(&can.collect::<Vec<_>>())
+}
+
+fn no_broadcast(model: &BuiltInModel) -> &'static str {
+    match (model.serves_at_once, model.each) {
+        (ModelServes::OnePerWorker { .. }, _) => {
+            "each of its workers serves one connection until it ends"
+        }
+        (_, PerConnection::Process) => "its processes share nothing",
+        _ => "it knows one connection at a time",
+    }
+}
+
+/// HTTP is no protocol of these experiments.
+fn http_refusal(target: &TargetRecord, experiment: Experiment) -> PlanError {
+    let (experiment, needed, instead) = match experiment {
+        Experiment::Fanout => (
+            "fan-out",
+            "passes every line on to all of its connections",
+            "write tcp://HOST:PORT of one that does",
+        ),
+        Experiment::Hold => (
+            "hold",
+            "sends back what it gets",
+            "to ping it with one fixed request, write tcp://HOST:PORT with --send and --expect",
+        ),
+        _ => (
+            "echo",
+            "sends back what it gets",
+            "to send it one fixed request, write tcp://HOST:PORT with --send and --expect",
+        ),
+    };
+    PlanError::HttpTarget {
+        target: target.name.clone(),
+        experiment,
+        needed,
+        instead,
+    }
 }
 
 /// What is asked of a model that not every one can do.

@@ -1,0 +1,113 @@
+//! What a plan asks of the machine at one setting of one target.
+
+use throng_record::plan::{Experiment, ListenFamily};
+use throng_record::{Backend, Network, Plan, Setting, SourceAddresses, TargetKind, TargetRecord};
+use throng_sys::address::Address;
+
+use crate::plan::{BuiltInModel, ModelServes, PerConnection, model_of};
+
+/// Connections, and what they need at both ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// How many.
+    pub connections: u32,
+    /// Shards of the generator, each with a descriptor table.
+    pub shards: u32,
+    /// Whether the generator waits by epoll.
+    pub generator_uses_epoll: bool,
+    /// Whether the server's ends are on this machine too.
+    pub server_is_here: bool,
+    /// Descriptor tables of the server; `None` where its model is not known, or serves few at once anyway.
+    pub tables: Option<u32>,
+    /// Whether more workers would be more tables.
+    pub has_private_tables: bool,
+    /// What the server has for each connection; `None` where it is not known.
+    pub each: Option<PerConnection>,
+    /// Addresses that connections come from; `None` where there are always enough, or no ports.
+    pub source_addresses: Option<u64>,
+    /// The range of local ports, where the plan sets it.
+    pub port_range: Option<(u16, u16)>,
+    /// Whether both sides are in a network of their own.
+    pub is_private: bool,
+    /// Whether a line comes to every connection at the same time.
+    pub all_hear: bool,
+}
+
+impl Demand {
+    /// That of one target at one setting.
+    #[must_use]
+    pub fn of(
+        plan: &Plan,
+        target: &TargetRecord,
+        setting: &Setting,
+        models: &[BuiltInModel],
+    ) -> Self {
+        let model =
+            model_of(models, target).filter(|model| model.serves_at_once == ModelServes::AnyNumber);
+        let loops = |model: &BuiltInModel| {
+            let usual = if model.uses_every_cpu {
+                setting.server_cpus.len().max(1) as u32
+            } else {
+                1
+            };
+            let workers = target.options.workers.or(setting.workers);
+            if model.private_tables {
+                workers.unwrap_or(usual)
+            } else {
+                1
+            }
+        };
+        let place = Place::of(target, setting.listen);
+        Self {
+            connections: setting.connections,
+            shards: setting.shards,
+            generator_uses_epoll: setting.backend == Backend::Epoll,
+            server_is_here: place != Place::Elsewhere,
+            tables: model.map(loops),
+            has_private_tables: model.is_some_and(|model| model.private_tables),
+            each: model.map(|model| model.each),
+            source_addresses: match (&setting.source, place) {
+                (_, Place::Path) | (SourceAddresses::Spread, Place::Loopback4) => None,
+                (SourceAddresses::List(list), _) => Some(list.len() as u64),
+                (SourceAddresses::Spread | SourceAddresses::Kernel, _) => Some(1),
+            },
+            port_range: setting
+                .kernel
+                .get("net.ipv4.ip_local_port_range")
+                .and_then(|range| {
+                    let mut ends = range.split_whitespace().map(str::parse);
+                    Some((ends.next()?.ok()?, ends.next()?.ok()?))
+                }),
+            is_private: plan.net == Network::Private && target.kind != TargetKind::Running,
+            all_hear: plan.experiment == Experiment::Fanout,
+        }
+    }
+
+    pub(super) fn connections(&self) -> u64 {
+        self.connections.into()
+    }
+}
+
+/// Where the server listens, as seen from here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Loopback4,
+    Loopback6,
+    Path,
+    Elsewhere,
+}
+
+impl Place {
+    fn of(target: &TargetRecord, listen: ListenFamily) -> Self {
+        let running = target.address.as_ref().map(|address| address.parse());
+        match (running, listen) {
+            (Some(Ok(Address::Unix(_))), _) | (None, ListenFamily::Unix) => Self::Path,
+            (Some(Ok(Address::Tcp(tcp))), _) if !tcp.ip().is_loopback() => Self::Elsewhere,
+            (Some(Ok(Address::Tcp(tcp))), _) if tcp.is_ipv6() => Self::Loopback6,
+            (None, ListenFamily::Ipv6) => Self::Loopback6,
+            (Some(Ok(Address::Tcp(_))), _) | (None, ListenFamily::Ipv4) => Self::Loopback4,
+            // An address that resolved once does so again.
+            (Some(Err(_)), _) => Self::Elsewhere,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+use throng_record::Plan;
+
+use super::*;
+use crate::plan::{PlanDraft, many_test_environment, resolve};
+
+/// A machine on which nothing is short.
+fn plenty() -> Facts {
+    Facts {
+        open_files_hard: 20_000,
+        memory_available_bytes: Some(21 << 30),
+        file_max: Some(u64::MAX >> 1),
+        nr_open: Some(1 << 20),
+        ip_local_port_range: Some((32_768, 60_999)),
+        pid_max: Some(1 << 22),
+        threads_max: Some(1 << 22),
+        user_threads_max: None,
+        cgroup_pids_max: None,
+        max_map_count: Some(1 << 24),
+        epoll_max_user_watches: Some(5_000_000),
+        conntrack_max: None,
+        tcp_mem_pages_max: Some(5_000_000),
+    }
+}
+
+fn plan(text: &str) -> Plan {
+    let draft = PlanDraft::parse(text, "test").unwrap_or_else(|error| panic!("{error}"));
+    resolve(draft, &many_test_environment())
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+        .plan
+}
+
+fn found(text: &str, facts: &Facts) -> Vec<Shortage> {
+    let plan = plan(text);
+    let models = many_test_environment().models;
+    let demand = Demand::of(&plan, &plan.targets[0], &plan.settings[0], &models);
+    shortages(&demand, facts)
+}
+
+fn names(text: &str, facts: &Facts) -> Vec<String> {
+    let found = found(text, facts).into_iter();
+    found.map(|shortage| shortage.what).collect()
+}
+
+fn foreseen(text: &str, facts: &Facts) -> Foresight {
+    foresee(&plan(text), &many_test_environment().models, facts)
+}
+
+const MILLION: &str = "experiment = 'hold'\nconnections = 1_000_000";
+
+#[test]
+fn a_million_connections_fit_into_21_gib_and_tables_of_20_000() {
+    assert_eq!(found(MILLION, &plenty()), []);
+    let said = foreseen(MILLION, &plenty());
+    assert_eq!(said.refusal, None);
+    assert_eq!(
+        said.notes,
+        [
+            "this machine can hold 1000000 connections to epoll-shared: they need about 9.5 GiB of memory (available: 21.0 GiB), and descriptors in 51 and 51 tables (at most 20000 in each)"
+        ]
+    );
+}
+
+#[test]
+fn too_little_memory_is_refused_with_a_number_that_fits() {
+    let facts = Facts {
+        memory_available_bytes: Some(4 << 30),
+        ..plenty()
+    };
+    let said = foreseen(MILLION, &facts);
+    let refusal = said.refusal.expect("it is short");
+    assert!(refusal.contains("4.0 GiB is available"), "{refusal}");
+    let (_, hint) = refusal.rsplit_once("; ").expect("a next step");
+    let fits: u32 = hint
+        .split_whitespace()
+        .find_map(|word| word.parse().ok())
+        .expect("a number");
+    assert!((300_000..500_000).contains(&fits), "{fits}");
+    let fewer = format!("experiment = 'hold'\nconnections = {fits}");
+    assert_eq!(foreseen(&fewer, &facts).refusal, None);
+}
+
+#[test]
+fn a_model_with_one_table_ends_at_its_limit_and_that_is_said_but_not_refused() {
+    let text = "experiment = 'hold'\ntargets = ['epoll-edge']\nconnections = 50_000";
+    let said = foreseen(text, &plenty());
+    assert_eq!((said.refusal, said.notes.len()), (None, 1));
+    for part in [
+        "of 50000 connections to epoll-edge",
+        "about 19800",
+        "RLIMIT_NOFILE",
+        "ulimit -Hn 50200",
+        "epoll-shared",
+    ] {
+        assert!(said.notes[0].contains(part), "{part}: {:?}", said.notes);
+    }
+    assert!(!said.notes[0].contains("fs.nr_open"));
+    let shards = "experiment = 'hold'\nconnections = 50_000\nshards = 2";
+    assert_eq!(
+        names(shards, &plenty()),
+        ["descriptors of the generator (RLIMIT_NOFILE of each shard)"]
+    );
+}
+
+#[test]
+fn threads_meet_every_limit_the_least_first() {
+    let facts = Facts {
+        pid_max: Some(32_768),
+        max_map_count: Some(65_530),
+        cgroup_pids_max: Some(10_400),
+        open_files_hard: 100_000,
+        ..plenty()
+    };
+    let text =
+        |model: &str| format!("experiment = 'fanout'\nconnections = 28_000\ntargets = ['{model}']");
+    assert_eq!(names(&text("epoll-edge"), &facts), [] as [&str; 0]);
+    assert_eq!(
+        names(&text("thread-per-connection"), &facts),
+        ["pids.max of the cgroup"]
+    );
+    let two = found(&text("two-threads-per-connection"), &facts);
+    let held: Vec<(&str, u64)> = two
+        .iter()
+        .map(|shortage| (shortage.what.as_str(), shortage.holds_about))
+        .collect();
+    assert_eq!(
+        held,
+        [
+            ("pids.max of the cgroup", 5_000),
+            ("kernel.pid_max", 16_184),
+            ("vm.max_map_count", 16_332)
+        ]
+    );
+    assert!(two[1].remedy.contains("sysctl -w kernel.pid_max=56400"));
+}
+
+#[test]
+fn ports_end_where_one_address_has_no_more() {
+    let one = "experiment = 'fanout'\ntargets = ['epoll-edge']\nconnections = 29_000\naddresses = 'kernel'";
+    let facts = Facts {
+        open_files_hard: u64::MAX,
+        ..plenty()
+    };
+    let short = found(one, &facts);
+    assert_eq!(
+        (short[0].needed, short[0].there_is, short.len()),
+        (29_000, 28_232, 1)
+    );
+    let spread = one.replace("addresses = 'kernel'", "");
+    assert_eq!(found(&spread, &facts), []);
+    let wider = format!("{one}\n[kernel]\nip_local_port_range = '1024 65535'");
+    assert_eq!(found(&wider, &facts), []);
+    let elsewhere = "experiment = 'hold'\ntargets = ['tcp://10.0.0.1:7']\nconnections = 60_000\nsource = ['10.0.0.2', '10.0.0.3']";
+    assert_eq!(found(elsewhere, &facts)[0].there_is, 2 * 28_232);
+}
+
+#[test]
+fn limits_of_the_whole_machine_count_both_ends_where_both_are_here() {
+    let facts = Facts {
+        file_max: Some(150_000),
+        epoll_max_user_watches: Some(90_000),
+        conntrack_max: Some(65_536),
+        tcp_mem_pages_max: Some(50_000),
+        ..plenty()
+    };
+    let here = "experiment = 'hold'\nconnections = 100_000\nbackend = 'epoll'";
+    assert_eq!(
+        names(here, &facts),
+        ["fs.epoll.max_user_watches", "fs.file-max"]
+    );
+    let away = "experiment = 'hold'\ntargets = ['tcp://10.0.0.1:7']\nconnections = 80_000\nsource = ['10.0.0.2', '10.0.0.3', '10.0.0.4']\nbackend = 'epoll'";
+    assert_eq!(names(away, &facts), ["net.netfilter.nf_conntrack_max"]);
+    let heard = "experiment = 'fanout'\ntargets = ['epoll-shared']\nconnections = 60_000";
+    assert_eq!(names(heard, &facts), ["net.ipv4.tcp_mem (pages)"]);
+}
+
+#[test]
+fn other_experiments_are_not_foreseen() {
+    let text = "targets = ['epoll-edge']\nconnections = 500_000";
+    assert_eq!(foreseen(text, &Facts::default()), Foresight::default());
+}
+
+#[test]
+fn this_machine_has_facts() {
+    let facts = Facts::read();
+    assert!(facts.open_files_hard > 0);
+    assert!(facts.memory_available_bytes.is_some_and(|bytes| bytes > 0));
+    assert!(facts.pid_max.is_some());
+}

@@ -1,0 +1,233 @@
+//! Where many connections are opened once, and spoken to in phases: fan-out and holding.
+//!
+//! A limit that ends the opening early (ports, descriptors, threads of the server) is a result, "serves k of N", and no fault: what was measured
+//! of those k stands, and is not ranked among figures of N.
+
+use std::collections::BTreeMap;
+
+use throng_record::{
+    Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, LoadRecord, Pacing, Work,
+};
+
+use super::{
+    Evidence, errors, generator_bound, made, not_applicable, scheduling, server_count, server_died,
+    steal,
+};
+
+/// How far it went with the connections, and what stopped it.
+#[derive(Clone, Copy, Debug)]
+struct Served<'a> {
+    asked: u32,
+    connected: u32,
+    /// Of these, greeted and heard; absent where nothing was sent on all.
+    heard: Option<u32>,
+    /// By the server's design; absent where that has no bound below what was asked.
+    declared: Option<u32>,
+    /// What a launched server noted of a limit that it met.
+    noted: Option<&'a str>,
+}
+
+impl Served<'_> {
+    fn served(&self) -> u32 {
+        self.heard.unwrap_or(self.connected).min(self.connected)
+    }
+
+    /// Whether it is the server that had no room for more.
+    fn is_bounded_by_server(&self) -> bool {
+        self.declared.is_some() || self.noted.is_some()
+    }
+}
+
+/// Makes every check.
+pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
+    const NO_WINDOW: &str =
+        "connections are spoken to in phases: no steady number of messages is outstanding";
+    let load = evidence.load;
+    let served = Served {
+        asked: evidence.asked,
+        connected: load.connect.connected,
+        heard: heard(load),
+        declared: evidence
+            .serves_at_once
+            .filter(|&declared| declared < evidence.asked),
+        noted: evidence
+            .server
+            .ending()
+            .and_then(|ending| ending.note_of_limit()),
+    };
+    let [bound, late] = of_sustained(evidence);
+    let opened = opened(&served, load);
+    let unexpected = unexpected(&load.errors(), opened.result, &served);
+    let mut checks = vec![
+        not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
+        not_applicable(CheckKind::OutstandingSampled, NO_WINDOW),
+        bound,
+        late,
+        steal::check(evidence.stolen),
+        not_applicable(CheckKind::Drift, NO_WINDOW),
+        unexpected,
+        server_count::check(evidence.target, evidence.server),
+        server_died::check(evidence.target, evidence.server),
+    ];
+    if opened.result == CheckResult::Partial {
+        for check in &mut checks {
+            super::spare_where_partial(check, false);
+        }
+    }
+    checks.push(opened);
+    checks
+}
+
+/// Lines at a rate are an open loop that is also to be read: the generator must keep its schedule, and must not be the slower side.
+fn of_sustained(evidence: &Evidence<'_>) -> [Check; 2] {
+    let (kinds, load) = (
+        [CheckKind::GeneratorBound, CheckKind::SchedulingError],
+        evidence.load,
+    );
+    let spec = match evidence.work {
+        Work::Fanout(spec) => spec.sustain,
+        _ => None,
+    };
+    let sustained = load
+        .fanout
+        .as_ref()
+        .and_then(|phases| phases.sustained.as_ref());
+    let (Some(spec), Some(sustained)) = (spec, sustained) else {
+        return kinds.map(|kind| not_applicable(kind, "no lines were put at a rate"));
+    };
+    let open = Pacing::Open {
+        rate_per_second: spec.rate_per_second,
+        arrivals: spec.arrivals,
+        outstanding: 1,
+        spin: false,
+    };
+    [
+        generator_bound::check(&Pacing::Closed { outstanding: 1 }, evidence.busy),
+        scheduling::check(&open, Some(&sustained.scheduling_error)),
+    ]
+}
+
+/// Connections to which everything that was due came; absent where nothing was due to all of them.
+pub(crate) fn heard(load: &LoadRecord) -> Option<u32> {
+    let phases = load.fanout.as_ref()?;
+    let lines = phases.acknowledge.iter().chain(&phases.get);
+    lines.map(|line| line.received).min()
+}
+
+fn opened(served: &Served<'_>, load: &LoadRecord) -> Check {
+    let kind = CheckKind::UnservedConnections;
+    let Served {
+        asked, connected, ..
+    } = *served;
+    let (k, missing) = (
+        served.served(),
+        f64::from(asked.saturating_sub(served.served())),
+    );
+    let made = |result, detail| made(kind, result, missing, 0.0, detail);
+    if let Some(declared) = served.declared.filter(|_| k > 0) {
+        let by_design = format!(
+            "serves {} of {asked}: by its design it serves {declared} connections at once; open fewer, or give a pool more workers",
+            k.min(declared)
+        );
+        // Connections beyond those that it serves are open, and wait in the accept queue.
+        if served.heard.is_none() || k == declared {
+            return made(CheckResult::Partial, by_design);
+        }
+    }
+    if k >= asked {
+        let what = match served.heard {
+            Some(_) => "was opened, and got what was due to it",
+            None => "was opened",
+        };
+        let detail = format!("each of {asked} connections {what}");
+        return made(CheckResult::Passed, detail);
+    }
+    let stop = load.connect.stop.as_ref();
+    if let Some(stop) = stop.filter(|stop| is_limit_of_generator(stop.kind) && k == connected) {
+        let detail = format!("opened {connected} of {asked}: {}", stop.message);
+        return made(CheckResult::Partial, detail);
+    }
+    if let Some(noted) = served.noted.filter(|_| k > 0) {
+        return made(
+            CheckResult::Partial,
+            format!("serves {k} of {asked}: {noted}"),
+        );
+    }
+    let why = match stop {
+        Some(stop) => stop.message.clone(),
+        None if connected < asked => "the connects were cut short".to_owned(),
+        None => "the others did not get what was due to them".to_owned(),
+    };
+    made(
+        CheckResult::Failed,
+        format!(
+            "serves {k} of {asked} connections ({connected} were opened): {why}; see the errors, and look at the server's own log"
+        ),
+    )
+}
+
+fn is_limit_of_generator(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::PortsExhausted | ErrorKind::DescriptorsExhausted
+    )
+}
+
+/// In which ways those fail that a server has no room for.
+fn is_of_no_room(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectTimedOut
+            | ErrorKind::NotDelivered
+            | ErrorKind::ReplyTimedOut
+            | ErrorKind::CloseTimedOut
+            | ErrorKind::ClosedEarly
+            | ErrorKind::Reset
+    )
+}
+
+/// Failures that are not what "serves k of N" says already.
+fn unexpected(errors: &ErrorCounts, opened: CheckResult, served: &Served<'_>) -> Check {
+    let kind = CheckKind::UnexpectedErrors;
+    let is_told = |error: ErrorKind| {
+        opened == CheckResult::Partial
+            && (is_limit_of_generator(error)
+                || (served.is_bounded_by_server() && is_of_no_room(error)))
+    };
+    let counts: BTreeMap<ErrorKind, u64> = errors
+        .counts
+        .iter()
+        .filter(|(error, _)| !is_told(**error))
+        .map(|(&error, &count)| (error, count))
+        .collect();
+    let unexpected = ErrorCounts {
+        counts,
+        ..errors.clone()
+    };
+    match (unexpected.total(), errors.total()) {
+        (0, 0) => made(
+            kind,
+            CheckResult::Passed,
+            0.0,
+            0.0,
+            "no connection failed".to_owned(),
+        ),
+        (0, told) => made(
+            kind,
+            CheckResult::Passed,
+            0.0,
+            0.0,
+            format!("{told} connections failed for want of room, and none otherwise"),
+        ),
+        (failed, _) => made(
+            kind,
+            CheckResult::Failed,
+            failed as f64,
+            0.0,
+            errors::in_words(&unexpected),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

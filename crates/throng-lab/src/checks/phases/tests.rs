@@ -1,0 +1,211 @@
+use throng_record::side::CounterDeltas;
+use throng_record::{
+    Arrivals, ConnectStop, FanoutPhases, FanoutSpec, Histogram, HoldSpec, LinePhase, Network,
+    Sustain, SustainedPhase, TargetKind, Verdict, histogram,
+};
+
+use super::*;
+use crate::launcher::{Asked, Ending, LifeEnd};
+use crate::limit::Busy;
+
+const HOLD: Work = Work::Hold(HoldSpec {
+    hold_ns: 0,
+    pings: 0,
+    pings_at_once: 1,
+});
+
+fn fanout(sustain: Option<Sustain>) -> Work {
+    Work::Fanout(FanoutSpec {
+        greeting: Some(b"connected\n".to_vec()),
+        line: b"hello\n".to_vec(),
+        speaker: 5,
+        sustain,
+    })
+}
+
+/// Of 100 connections.
+struct Case {
+    work: Work,
+    load: LoadRecord,
+    busy: Busy,
+    serves_at_once: Option<u32>,
+    note: Option<&'static str>,
+}
+
+impl Case {
+    fn new(work: Work, connected: u32, heard: Option<u32>) -> Self {
+        let mut load = LoadRecord::default();
+        load.connect.connected = connected;
+        load.fanout = heard.map(|received| FanoutPhases {
+            acknowledge: Some(LinePhase {
+                due: connected,
+                received,
+                ..LinePhase::default()
+            }),
+            ..FanoutPhases::default()
+        });
+        Self {
+            work,
+            load,
+            busy: Busy {
+                server: Some(0.5),
+                generator: Some(0.5),
+            },
+            serves_at_once: None,
+            note: None,
+        }
+    }
+
+    fn stopped(mut self, kind: ErrorKind) -> Self {
+        self.load.connect.errors.count(kind, String::new);
+        self.load.connect.stop = Some(ConnectStop {
+            connection: 60,
+            open: 60,
+            at_ns: 1,
+            kind,
+            message: "the kernel's words".to_owned(),
+        });
+        self
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        let ending = Ending {
+            tail: self.note.iter().map(|note| (*note).to_owned()).collect(),
+            ..Ending::in_order_for_tests()
+        };
+        super::super::all(&Evidence {
+            work: &self.work,
+            pacing: &Pacing::Closed { outstanding: 1 },
+            target: TargetKind::BuiltIn,
+            load: &self.load,
+            busy: self.busy,
+            asked: 100,
+            serves_at_once: self.serves_at_once,
+            stolen: None,
+            server: &LifeEnd::Ended(ending, Asked::default()),
+            handshakes: None,
+            counters: &CounterDeltas::new(),
+            network: Network::Private,
+        })
+    }
+
+    fn verdict(&self) -> Verdict {
+        Verdict::of(&self.checks())
+    }
+
+    fn told(&self, kind: CheckKind) -> Check {
+        let checks = self.checks();
+        let check = checks.into_iter().find(|check| check.kind == kind);
+        check.expect("every check is made")
+    }
+}
+
+#[test]
+fn all_connections_opened_and_heard_are_valid() {
+    assert_eq!(Case::new(HOLD, 100, None).verdict(), Verdict::Valid);
+    let fanout = Case::new(fanout(None), 100, Some(100));
+    assert_eq!(fanout.verdict(), Verdict::Valid);
+    let law = fanout.told(CheckKind::LittlesLaw);
+    assert_eq!(law.result, CheckResult::NotApplicable);
+}
+
+#[test]
+fn a_generator_without_ports_or_descriptors_leaves_a_part() {
+    for kind in [ErrorKind::PortsExhausted, ErrorKind::DescriptorsExhausted] {
+        let case = Case::new(HOLD, 60, None).stopped(kind);
+        assert_eq!(case.verdict(), Verdict::Partial);
+        let opened = case.told(CheckKind::UnservedConnections).detail;
+        assert_eq!(opened, "opened 60 of 100: the kernel's words");
+        let mut also_reset = case;
+        also_reset
+            .load
+            .close
+            .errors
+            .count(ErrorKind::Reset, String::new);
+        assert_eq!(also_reset.verdict(), Verdict::Invalid);
+    }
+}
+
+#[test]
+fn connects_that_time_out_are_a_fault_unless_the_server_says_why() {
+    let mut case = Case::new(fanout(None), 80, Some(60)).stopped(ErrorKind::ConnectTimedOut);
+    let lost = &mut case.load.fanout.as_mut().expect("one").acknowledge;
+    let lost = &mut lost.as_mut().expect("one").errors;
+    lost.count(ErrorKind::NotDelivered, String::new);
+    assert_eq!(case.verdict(), Verdict::Invalid);
+    let opened = case.told(CheckKind::UnservedConnections).detail;
+    assert!(opened.starts_with("serves 60 of 100"), "{opened}");
+    assert!(opened.contains("the kernel's words"), "{opened}");
+
+    case.note = Some("note: accepting was paused 3 times, first because of: it was full");
+    assert_eq!(case.verdict(), Verdict::Partial);
+    let opened = case.told(CheckKind::UnservedConnections).detail;
+    assert!(
+        opened.starts_with("serves 60 of 100: accepting was paused"),
+        "{opened}"
+    );
+    let errors = case.told(CheckKind::UnexpectedErrors);
+    assert_eq!(errors.result, CheckResult::Passed, "{}", errors.detail);
+
+    case.load
+        .close
+        .errors
+        .count(ErrorKind::WrongBytes, String::new);
+    assert_eq!(case.verdict(), Verdict::Invalid);
+}
+
+#[test]
+fn a_server_that_is_bounded_by_design_serves_a_part() {
+    let mut case = Case::new(fanout(None), 100, Some(4));
+    let line = case
+        .load
+        .fanout
+        .as_mut()
+        .and_then(|phases| phases.acknowledge.as_mut());
+    line.expect("one")
+        .errors
+        .count(ErrorKind::NotDelivered, String::new);
+    assert_eq!(case.verdict(), Verdict::Invalid);
+    case.serves_at_once = Some(4);
+    assert_eq!(case.verdict(), Verdict::Partial);
+    case.serves_at_once = Some(7);
+    assert_eq!(case.verdict(), Verdict::Invalid, "fewer than it declares");
+    let mut held = Case::new(HOLD, 100, None);
+    held.serves_at_once = Some(4);
+    assert_eq!(
+        held.verdict(),
+        Verdict::Partial,
+        "the others wait to be accepted"
+    );
+}
+
+#[test]
+fn lines_at_a_rate_are_qualified_by_a_generator_that_is_full_or_late() {
+    let sustain = Sustain {
+        rate_per_second: 10.0,
+        arrivals: Arrivals::Constant,
+        duration_ns: 1_000_000_000,
+    };
+    let late = |late_ns: u64| {
+        let mut live = histogram::empty();
+        live.record_n(late_ns, 100).expect("within range");
+        let mut case = Case::new(fanout(Some(sustain)), 100, Some(100));
+        case.load.fanout.as_mut().expect("one").sustained = Some(SustainedPhase {
+            scheduling_error: Histogram::from(&live),
+            ..SustainedPhase::default()
+        });
+        case
+    };
+    assert_eq!(late(50_000).verdict(), Verdict::Valid);
+    assert_eq!(late(200_000).verdict(), Verdict::Qualified);
+    let mut full = late(50_000);
+    full.busy.generator = Some(0.99);
+    assert_eq!(full.verdict(), Verdict::Qualified);
+    let mut single = Case::new(fanout(None), 100, Some(100));
+    single.busy = full.busy;
+    assert_eq!(
+        single.verdict(),
+        Verdict::Valid,
+        "one line is as fast as it goes"
+    );
+}

@@ -1,0 +1,161 @@
+//! What bounds the number of connections: local ports, descriptors, threads. How far it was used up, and what the bounds are.
+
+use throng_record::{SourceAddresses, fleet::CONNECTIONS_PER_SOURCE};
+use throng_sys::address::Address;
+use throng_sys::limits::MachineLimits;
+use throng_sys::open_descriptors::OpenDescriptors;
+
+use super::Evidence;
+use crate::launcher::Ending;
+
+/// The bounds of this machine, as the lab sees them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) machine: MachineLimits,
+    /// The hard limit on open files, to which the generator raises its own.
+    pub(crate) open_files_max: u64,
+    /// Whether `RLIMIT_NPROC` is enforced.
+    pub(crate) binds_user_threads: bool,
+}
+
+/// What is known of the server besides its figures.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ServerSeen<'a> {
+    pub(crate) is_built_in: bool,
+    /// Whether its network is the one whose counters were read.
+    pub(crate) is_in_sight: bool,
+    /// The backlog that it was asked for; absent where it was not ours to ask.
+    pub(crate) backlog_asked: Option<u32>,
+    /// Most threads seen at once, over all its processes.
+    pub(crate) threads_max: u32,
+    pub(crate) processes_max: u32,
+    /// With every connection open.
+    pub(crate) descriptors: Option<OpenDescriptors>,
+    /// Absent where it lives on, or is not ours.
+    pub(crate) ending: Option<&'a Ending>,
+    /// Connections that it served at once; absent where that cannot be told.
+    pub(crate) served: Option<u32>,
+}
+
+/// Where the connections of a fleet come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sources {
+    pub(super) addresses: u32,
+    /// Connections from the address that has most.
+    pub(super) busiest: u32,
+    /// Whether one address is used up to its share before the next is begun; otherwise they take turns.
+    pub(super) is_in_sequence: bool,
+}
+
+impl Evidence<'_> {
+    /// Ports that the kernel chooses from; absent where it is not known.
+    pub(super) fn ports(&self) -> Option<u32> {
+        let of_setting = self.setting.kernel.get("net.ipv4.ip_local_port_range");
+        let (first, last) = match of_setting {
+            Some(text) => {
+                let mut numbers = text.split_ascii_whitespace().map(|word| word.parse().ok());
+                (numbers.next()??, numbers.next()??)
+            }
+            None => self.limits.machine.ip_local_port_range?,
+        };
+        Some(u32::from(last.saturating_sub(first)) + 1)
+    }
+
+    /// Of so many kept connections that are open; `None` where they need no ports.
+    pub(super) fn sources(&self, open: u32) -> Option<Sources> {
+        let address: Address = self.address.parse().ok()?;
+        if !matches!(address, Address::Tcp(_)) || self.connections.is_some() {
+            return None;
+        }
+        let (addresses, busiest, is_in_sequence) = match &self.setting.source {
+            SourceAddresses::Spread if address.is_ipv4_loopback() => (
+                open.div_ceil(CONNECTIONS_PER_SOURCE),
+                open.min(CONNECTIONS_PER_SOURCE),
+                true,
+            ),
+            SourceAddresses::List(list) if !list.is_empty() => {
+                let addresses = u32::try_from(list.len()).unwrap_or(u32::MAX);
+                (addresses, open.div_ceil(addresses), false)
+            }
+            SourceAddresses::Spread | SourceAddresses::Kernel | SourceAddresses::List(_) => {
+                (1, open, false)
+            }
+        };
+        Some(Sources {
+            addresses: addresses.max(1),
+            busiest,
+            is_in_sequence,
+        })
+    }
+
+    /// Connections that were asked for and that the server did not serve at once, as far as that is known.
+    pub(super) fn not_served(&self) -> u32 {
+        let served = self.server.served.unwrap_or(self.connect.connected);
+        self.setting.connections.saturating_sub(served)
+    }
+
+    /// Connections that were open when the first connect failed in this way.
+    pub(super) fn open_at(&self, kind: throng_record::ErrorKind) -> u32 {
+        let stop = self.connect.stop.as_ref().filter(|stop| stop.kind == kind);
+        stop.map_or(self.connect.connected, |stop| stop.open)
+    }
+
+    /// Connects that failed in this way, and those that were therefore not begun.
+    pub(super) fn failed_by(&self, kind: throng_record::ErrorKind) -> u64 {
+        let is_stop = self
+            .connect
+            .stop
+            .as_ref()
+            .is_some_and(|stop| stop.kind == kind);
+        let not_begun = if is_stop { self.connect.not_begun } else { 0 };
+        self.errors.of(kind) + u64::from(not_begun)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::findings::hand_made::Case;
+
+    #[test]
+    fn ports_are_those_of_the_trials_network() {
+        let mut case = Case::echo();
+        assert_eq!(case.evidence().ports(), None);
+        case.limits.machine.ip_local_port_range = Some((32_768, 60_999));
+        assert_eq!(case.evidence().ports(), Some(28_232));
+        let range = ("net.ipv4.ip_local_port_range", "40000\t40099");
+        case.setting
+            .kernel
+            .insert(range.0.to_owned(), range.1.to_owned());
+        assert_eq!(case.evidence().ports(), Some(100));
+    }
+
+    #[test]
+    fn connections_are_spread_as_the_generator_spreads_them() {
+        let mut case = Case::echo();
+        let mut of = |address: &str, source: SourceAddresses| {
+            address.clone_into(&mut case.address);
+            case.setting.source = source;
+            let sources = case.evidence().sources(20_000);
+            sources.map(|sources| (sources.addresses, sources.busiest, sources.is_in_sequence))
+        };
+        let two = ["10.0.0.1", "10.0.0.2"].map(|ip| ip.parse().expect("an address"));
+        assert_eq!(
+            of("tcp://127.0.0.1:80", SourceAddresses::Spread),
+            Some((3, 8_000, true))
+        );
+        assert_eq!(
+            of("tcp://127.0.0.1:80", SourceAddresses::Kernel),
+            Some((1, 20_000, false))
+        );
+        assert_eq!(
+            of("tcp://10.0.0.9:80", SourceAddresses::Spread),
+            Some((1, 20_000, false))
+        );
+        assert_eq!(
+            of("tcp://10.0.0.9:80", SourceAddresses::List(two.to_vec())),
+            Some((2, 10_000, false))
+        );
+        assert_eq!(of("unix:/tmp/x", SourceAddresses::Spread), None);
+    }
+}

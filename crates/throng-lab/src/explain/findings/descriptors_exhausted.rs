@@ -1,0 +1,107 @@
+//! Descriptors exhausted: a table was full (`EMFILE`), or the machine's (`ENFILE`): the generator's, as its connects say, or the server's.
+//!
+//! A built-in server says so itself. Any other is believed to have none left where its process stood at its limit with every connection
+//! open, and some connections were not served.
+
+use throng_record::{ErrorKind, Finding, Side};
+
+use super::Evidence;
+use crate::launcher::PAUSED;
+
+/// How the system calls it (`strerror(3)`); `ENFILE` begins with the same words.
+const TOO_MANY: &str = "Too many open files";
+/// Servers keep some in reserve, such as one for the connection that they accept only to close it.
+const RESERVE_MAX: u64 = 4;
+
+pub(super) fn of_generator(evidence: &Evidence<'_>) -> Option<Finding> {
+    const KIND: ErrorKind = ErrorKind::DescriptorsExhausted;
+    let failed = evidence.errors.of(KIND);
+    (failed > 0 && evidence.connections.is_none()).then(|| Finding::DescriptorsExhausted {
+        side: Side::Generator,
+        limit: Some(evidence.limits.open_files_max),
+        open: evidence.open_at(KIND),
+        failed: evidence.failed_by(KIND),
+    })
+}
+
+pub(super) fn of_server(evidence: &Evidence<'_>) -> Option<Finding> {
+    let server = &evidence.server;
+    let mut notes = server.ending.into_iter().flat_map(|ending| ending.notes());
+    let says_so = notes.any(|note| note.starts_with(PAUSED) && note.contains(TOO_MANY));
+    let stood_at_limit = server
+        .descriptors
+        .is_some_and(|table| table.open + RESERVE_MAX >= table.limit);
+    if evidence.connections.is_some() || !(says_so || stood_at_limit && evidence.not_served() > 0) {
+        return None;
+    }
+    let served = server.served.unwrap_or(evidence.connect.connected);
+    Some(Finding::DescriptorsExhausted {
+        side: Side::Server,
+        limit: server.descriptors.map(|table| table.limit),
+        open: served,
+        failed: evidence.not_served().into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_sys::open_descriptors::OpenDescriptors;
+
+    use super::*;
+    use crate::explain::findings::hand_made::{Case, ended_with};
+
+    #[test]
+    fn the_generators_connects_tell_of_its_own() {
+        let mut case = Case::echo();
+        case.connect.connected = 1_013;
+        case.limits.open_files_max = 1_024;
+        assert_eq!(of_generator(&case.evidence()), None);
+        case.errors
+            .count(ErrorKind::DescriptorsExhausted, String::new);
+        let expected = Finding::DescriptorsExhausted {
+            side: Side::Generator,
+            limit: Some(1_024),
+            open: 1_013,
+            failed: 1,
+        };
+        assert_eq!(of_generator(&case.evidence()), Some(expected));
+        assert_eq!(of_server(&case.evidence()), None);
+    }
+
+    #[test]
+    fn a_built_in_server_says_so_itself() {
+        let paused = |cause: &str| {
+            let mut case = Case::echo();
+            case.setting.connections = 32;
+            case.served = Some(20);
+            case.ending = Some(ended_with(&format!(
+                "note: accepting was paused 7 times, first because of: {cause}"
+            )));
+            of_server(&case.evidence())
+        };
+        let expected = Finding::DescriptorsExhausted {
+            side: Side::Server,
+            limit: None,
+            open: 20,
+            failed: 12,
+        };
+        let found = paused("Too many open files (os error 24)");
+        assert_eq!(found, Some(expected));
+        assert_eq!(paused("Cannot allocate memory (os error 12)"), None);
+    }
+
+    #[test]
+    fn anothers_full_table_counts_only_where_somebody_was_not_served() {
+        let found = |open, served| {
+            let mut case = Case::echo();
+            case.setting.connections = 32;
+            case.descriptors = Some(OpenDescriptors { open, limit: 30 });
+            case.served = Some(served);
+            of_server(&case.evidence()).is_some()
+        };
+        assert!(found(30, 20));
+        assert!(found(26, 20), "some are kept in reserve");
+        assert!(!found(25, 20));
+        assert!(!found(30, 32));
+    }
+}

@@ -1,0 +1,54 @@
+//! Ports exhausted: no local port was left for a further connection to the same destination, and `connect(2)` said `EADDRNOTAVAIL`.
+
+use throng_record::{ErrorKind, Finding};
+
+use super::Evidence;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
+    const KIND: ErrorKind = ErrorKind::PortsExhausted;
+    if evidence.errors.of(KIND) == 0 {
+        return None;
+    }
+    let open = evidence.open_at(KIND);
+    Some(Finding::PortsExhausted {
+        ports: evidence.ports()?,
+        source_addresses: evidence.sources(open)?.addresses,
+        open,
+        failed: evidence.failed_by(KIND),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::{ConnectStop, SourceAddresses};
+
+    use super::*;
+    use crate::explain::findings::hand_made::Case;
+
+    #[test]
+    fn the_first_that_failed_tells_how_many_were_open() {
+        let mut case = Case::echo();
+        case.setting.source = SourceAddresses::Kernel;
+        case.limits.machine.ip_local_port_range = Some((32_768, 60_999));
+        case.connect.connected = 28_232;
+        assert_eq!(find(&case.evidence()), None);
+        for _ in 0..16 {
+            case.errors.count(ErrorKind::PortsExhausted, String::new);
+        }
+        case.connect.stop = Some(ConnectStop {
+            connection: 28_232,
+            open: 28_230,
+            at_ns: 1,
+            kind: ErrorKind::PortsExhausted,
+            message: String::new(),
+        });
+        case.connect.not_begun = 1_752;
+        let expected = Finding::PortsExhausted {
+            ports: 28_232,
+            source_addresses: 1,
+            open: 28_230,
+            failed: 1_768,
+        };
+        assert_eq!(find(&case.evidence()), Some(expected));
+    }
+}

@@ -1,0 +1,124 @@
+//! What a fan-out puts and awaits.
+
+use throng_record::{
+    Amount, Arrivals, ConnectionUse, FanoutSpec, Pacing, Protocol, Stop, Sustain, Work,
+};
+
+use super::exchange::{DURATION, Exchange, SIZE_BYTES, is_rate, zero_length};
+use super::not_zero;
+use crate::plan::draft::Point;
+use crate::plan::escape::unescape;
+use crate::plan::{PlanError, nanoseconds};
+
+/// Where nothing is asked for: the least of the published numbers.
+const CONNECTIONS: u32 = 1_000;
+/// The only one in which connections hear of one another, so that there is no choice.
+const WORKLOAD: &str = "broadcast";
+/// As published.
+const GREETING: &str = "connected";
+const LINE: &str = "hello";
+/// Built-in servers give a connection up whose line is longer than 64 KiB.
+const LINE_BYTES_MAX: usize = 32 * 1024;
+
+/// Of an exchange there is only what every setting must say.
+pub(super) fn exchange(point: &Point) -> Result<Exchange, PlanError> {
+    let why = "nobody would speak, and nobody hear";
+    Ok(Exchange {
+        connections: not_zero("connections", point.connections, CONNECTIONS, why, "1000")?,
+        protocol: Protocol::Echo {
+            size_bytes: SIZE_BYTES,
+        },
+        connection: ConnectionUse::Kept,
+        workload: WORKLOAD,
+        service_time_ns: None,
+        pacing: Pacing::Closed { outstanding: 1 },
+        warmup: Amount::Messages(0),
+        stop: Stop::Messages(0),
+    })
+}
+
+/// Its lines, who speaks, and for how long.
+pub(super) fn work(point: &Point, connections: u32) -> Result<Work, PlanError> {
+    let greeting = point.greeting.as_deref().unwrap_or(GREETING);
+    Ok(Work::Fanout(FanoutSpec {
+        greeting: match greeting {
+            "" => None,
+            greeting => Some(line("greeting", greeting)?),
+        },
+        line: line("line", point.line.as_deref().unwrap_or(LINE))?,
+        speaker: speaker(connections),
+        sustain: sustain(point)?,
+    }))
+}
+
+/// The one in the middle, as published.
+pub(super) fn speaker(connections: u32) -> u32 {
+    connections / 2
+}
+
+fn line(key: &'static str, text: &str) -> Result<Vec<u8>, PlanError> {
+    let refuse = |why: &str| PlanError::Text {
+        key,
+        text: text.to_owned(),
+        why: why.to_owned(),
+    };
+    let mut bytes = unescape(text).map_err(|why| refuse(&why))?;
+    if bytes.is_empty() {
+        return Err(refuse("it is empty; write at least one byte"));
+    }
+    if bytes.contains(&b'\n') {
+        return Err(refuse(
+            "a line ends where its newline is, and that is added; leave the newline out",
+        ));
+    }
+    if bytes.len() > LINE_BYTES_MAX {
+        return Err(PlanError::Text {
+            key,
+            text: format!("{} bytes", bytes.len()),
+            why: format!("it is too long to be a line; write {LINE_BYTES_MAX} bytes or less"),
+        });
+    }
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Lines at a rate, where one is asked for.
+fn sustain(point: &Point) -> Result<Option<Sustain>, PlanError> {
+    let Some(rate) = point.rate else {
+        let needs = |key, is_there, why| match is_there {
+            true => Err(PlanError::Needs {
+                key,
+                needed: "rate",
+                why,
+            }),
+            false => Ok(None),
+        };
+        needs(
+            "duration",
+            point.duration.is_some(),
+            "it says how long lines are put at that rate, and without one a single line is put",
+        )?;
+        return needs(
+            "arrivals",
+            point.arrivals.is_some(),
+            "only lines at a rate have gaps between them",
+        );
+    };
+    if !is_rate(rate) {
+        return Err(PlanError::Rate {
+            key: "rate",
+            rate,
+            of_what: "lines",
+            example: 10,
+        });
+    }
+    let duration = point.duration.unwrap_or(DURATION);
+    if duration.is_zero() {
+        return Err(zero_length("duration", "\"2s\""));
+    }
+    Ok(Some(Sustain {
+        rate_per_second: rate,
+        arrivals: point.arrivals.unwrap_or(Arrivals::Constant),
+        duration_ns: nanoseconds(duration),
+    }))
+}

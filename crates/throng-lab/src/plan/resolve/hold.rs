@@ -1,0 +1,65 @@
+//! How connections are held, and which of them are pinged.
+
+use std::time::Duration;
+
+use throng_record::{Amount, ConnectionUse, HoldSpec, Pacing, Stop, Work};
+
+use super::exchange::{Exchange, protocol};
+use super::not_zero;
+use crate::plan::draft::Point;
+use crate::plan::value::{Pings, Workload};
+use crate::plan::{PlanError, nanoseconds};
+use crate::target::TargetDraft;
+
+/// Connections where none are asked for; the command asks always.
+const CONNECTIONS: u32 = 10_000;
+/// How long they are held before any is pinged.
+const HOLD: Duration = Duration::from_secs(2);
+/// Pinged at most, where nothing is asked for: a sample that has a 99th percentile.
+const PINGS: u32 = 1_000;
+/// Pings under way over the whole fleet: enough to keep both sides busy, too few to wait for one another.
+const PINGS_AT_ONCE: u32 = 16;
+/// The target where none is named: the model whose loops have a descriptor table each.
+const TARGET: &str = "epoll-shared";
+
+/// Where a plan names none.
+pub(super) fn usual_target() -> Vec<TargetDraft> {
+    vec![TARGET.into()]
+}
+
+/// Of an exchange there is the protocol, which is that of the pings.
+pub(super) fn exchange(point: &Point) -> Result<Exchange, PlanError> {
+    let why = "nothing would be held";
+    Ok(Exchange {
+        connections: not_zero("connections", point.connections, CONNECTIONS, why, "10000")?,
+        protocol: protocol(point, ConnectionUse::Kept)?,
+        connection: ConnectionUse::Kept,
+        workload: Workload::Echo.name(),
+        service_time_ns: None,
+        pacing: Pacing::Closed { outstanding: 1 },
+        warmup: Amount::Messages(0),
+        stop: Stop::Messages(0),
+    })
+}
+
+/// The time without a word, and the pings. A short form has fewer connections than were thought of: then all of them are pinged.
+pub(super) fn work(
+    point: &Point,
+    connections: u32,
+    shards: u32,
+    is_shortened: bool,
+) -> Result<Work, PlanError> {
+    let pings = match point.pings {
+        None => PINGS.min(connections),
+        Some(Pings::All) => connections,
+        Some(Pings::Count(pings)) if pings > connections && !is_shortened => {
+            return Err(PlanError::MorePingsThanConnections { pings, connections });
+        }
+        Some(Pings::Count(pings)) => pings.min(connections),
+    };
+    Ok(Work::Hold(HoldSpec {
+        hold_ns: nanoseconds(point.hold.unwrap_or(HOLD)),
+        pings,
+        pings_at_once: PINGS_AT_ONCE.div_ceil(shards),
+    }))
+}

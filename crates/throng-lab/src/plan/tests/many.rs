@@ -1,0 +1,378 @@
+//! Plans of the fan-out and hold experiments.
+
+use throng_record::plan::Experiment;
+use throng_record::{Arrivals, FanoutSpec, HoldSpec, Plan, Protocol, Setting, Sustain, Work};
+
+use super::super::many_test_environment;
+use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
+
+fn draft(text: &str) -> PlanDraft {
+    PlanDraft::parse(text, "plan.toml").unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn outcome(text: &str) -> Result<Resolved, PlanError> {
+    resolve(draft(text), &many_test_environment())
+}
+
+fn fanout(text: &str) -> Plan {
+    let text = format!("experiment = 'fanout'\n{text}");
+    let text = match text.contains("targets") {
+        true => text,
+        false => format!("targets = ['epoll-edge']\n{text}"),
+    };
+    outcome(&text)
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+        .plan
+}
+
+fn hold(text: &str) -> Resolved {
+    outcome(&format!("experiment = 'hold'\n{text}"))
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn fanout_spec(setting: &Setting) -> &FanoutSpec {
+    match &setting.work {
+        Work::Fanout(spec) => spec,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn hold_spec(setting: &Setting) -> HoldSpec {
+    match setting.work {
+        Work::Hold(spec) => spec,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_fan_out_is_as_published_where_nothing_else_is_asked_for() {
+    let plan = fanout("");
+    assert_eq!(
+        (plan.name.as_str(), plan.experiment, plan.repeats),
+        ("fanout", Experiment::Fanout, 3)
+    );
+    let setting = &plan.settings[0];
+    assert_eq!(setting.connections, 1_000);
+    assert_eq!(setting.workload, "broadcast");
+    assert_eq!(
+        (setting.connect_concurrency, setting.connect_rate_per_second),
+        (1, None)
+    );
+    assert_eq!(setting.reply_timeout_ns, 60_000_000_000);
+    let spec = fanout_spec(setting);
+    assert_eq!(spec.greeting.as_deref(), Some(&b"connected\n"[..]));
+    assert_eq!(spec.line, b"hello\n");
+    assert_eq!((spec.speaker, spec.sustain), (500, None));
+}
+
+#[test]
+fn lines_greetings_and_a_rate_may_be_asked_for() {
+    let plan = fanout(
+        "connections = [7, 3]\nline = 'a\\tb'\ngreeting = ''\nrate = 20\nduration = '3s'\narrivals = 'exponential'\nconnect-concurrency = 8\nconnect-rate = 1000.0",
+    );
+    let speakers: Vec<u32> = plan
+        .settings
+        .iter()
+        .map(|setting| fanout_spec(setting).speaker)
+        .collect();
+    assert_eq!(speakers, [1, 3]);
+    let setting = &plan.settings[0];
+    assert_eq!(
+        (setting.connect_concurrency, setting.connect_rate_per_second),
+        (8, Some(1_000.0))
+    );
+    let spec = fanout_spec(setting);
+    assert_eq!(spec.greeting, None);
+    assert_eq!(spec.line, b"a\tb\n");
+    assert_eq!(
+        spec.sustain,
+        Some(Sustain {
+            rate_per_second: 20.0,
+            arrivals: Arrivals::Exponential,
+            duration_ns: 3_000_000_000
+        })
+    );
+}
+
+#[test]
+fn all_are_those_that_broadcast() {
+    let resolved = outcome("experiment = 'fanout'\ntargets = ['all']").expect("a plan");
+    let names: Vec<&str> = resolved
+        .plan
+        .targets
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert!(!names.contains(&"iterative"), "{names:?}");
+    assert!(names.contains(&"two-threads-per-connection"), "{names:?}");
+    assert!(
+        resolved.notes[0].contains("cannot pass a line on to all connections: iterative"),
+        "{:?}",
+        resolved.notes
+    );
+}
+
+#[test]
+fn ways_to_hand_over_are_targets_of_their_own() {
+    let plan = fanout(
+        "targets = ['two-threads-per-connection', 'two-threads-per-connection --hand-over queues']",
+    );
+    let ways: Vec<Option<&str>> = plan
+        .targets
+        .iter()
+        .map(|one| one.options.hand_over.map(throng_record::HandOver::name))
+        .collect();
+    assert_eq!(ways, [None, Some("queues")]);
+}
+
+#[test]
+fn connections_are_held_by_loops_with_tables_of_their_own() {
+    let plan = hold("").plan;
+    assert_eq!(
+        (plan.name.as_str(), plan.repeats, plan.targets.len()),
+        ("hold", 1, 1)
+    );
+    assert_eq!(plan.targets[0].name, "epoll-shared");
+    assert_eq!(plan.targets[0].options.workers, None);
+    let setting = &plan.settings[0];
+    assert_eq!(
+        (setting.connections, setting.workload.as_str()),
+        (10_000, "echo")
+    );
+    assert_eq!((setting.shards, setting.connect_concurrency), (1, 64));
+    assert_eq!(
+        hold_spec(setting),
+        HoldSpec {
+            hold_ns: 2_000_000_000,
+            pings: 1_000,
+            pings_at_once: 16
+        }
+    );
+    let few = hold("connections = 7\nhold = '0s'\npings = 0\nsize = 9").plan;
+    let spec = hold_spec(&few.settings[0]);
+    assert_eq!((spec.pings, spec.hold_ns), (0, 0));
+    assert_eq!(few.settings[0].protocol, Protocol::Echo { size_bytes: 9 });
+}
+
+#[test]
+fn a_million_get_as_many_tables_on_each_side_as_they_need() {
+    let Resolved { plan, notes } = hold("connections = [1000, 1_000_000]\npings = 'all'");
+    let [few, many] = &plan.settings[..] else {
+        panic!("{:?}", plan.settings);
+    };
+    assert_eq!((few.shards, many.shards), (1, 51));
+    assert_eq!(many.workers, None);
+    assert_eq!(plan.targets[0].options.workers, Some(51));
+    assert!(
+        notes[0].contains("epoll-shared has 51 workers: 1000000 connections need"),
+        "{notes:?}"
+    );
+    // Together they must fit into the accept queue.
+    assert!(many.connect_concurrency * many.shards <= many.backlog);
+    assert_eq!(
+        (hold_spec(few).pings, hold_spec(many).pings),
+        (1_000, 1_000_000)
+    );
+    assert_eq!(hold_spec(many).pings_at_once, 1);
+}
+
+#[test]
+fn workers_that_are_asked_for_are_left_alone_and_so_is_one_table_for_all() {
+    let workers = |text: &str| hold(text).plan.targets[0].options.workers;
+    assert_eq!(workers("connections = 100_000\nworkers = 3"), None);
+    let own = "targets = ['epoll-shared --workers 3']\nconnections = 100_000";
+    assert_eq!(workers(own), Some(3));
+    assert_eq!(
+        workers("targets = ['epoll-edge']\nconnections = 100_000"),
+        None
+    );
+    assert_eq!(workers("connections = 19_000"), None);
+    let fanned = fanout("targets = ['epoll-shared']\nconnections = 28_000");
+    assert_eq!(fanned.settings[0].shards, 2);
+    let mut environment = many_test_environment();
+    environment.open_files_hard = u64::MAX;
+    let text = "experiment = 'hold'\nconnections = 1_000_000";
+    let unlimited = resolve(draft(text), &environment).expect("a plan").plan;
+    assert_eq!(unlimited.settings[0].shards, 1);
+    assert_eq!(unlimited.targets[0].options.workers, None);
+}
+
+#[test]
+fn whatever_makes_no_sense_is_refused_with_what_to_write() {
+    for (text, parts) in [
+        ("line = ''", &["`line = `", "empty"][..]),
+        (
+            "line = 'a\\nb'",
+            &["`line = a\\nb`", "leave the newline out"],
+        ),
+        ("greeting = 'a\\q'", &["`greeting = a\\q`", "no escape"]),
+        ("rate = 0", &["`rate = 0`", "lines per second", "rate = 10"]),
+        ("duration = '1s'", &["`duration` needs `rate`"]),
+        ("arrivals = 'constant'", &["`arrivals` needs `rate`"]),
+        ("rate = 1\nduration = '0s'", &["`duration` is 0"]),
+        (
+            "connect-rate = -1",
+            &["`connect-rate = -1`", "connects per second"],
+        ),
+        (
+            "connect-concurrency = 0",
+            &["`connect-concurrency` is 0", "nobody would connect"],
+        ),
+        ("connections = 0", &["`connections` is 0"]),
+        (
+            "targets = ['iterative']",
+            &["iterative cannot pass on", "epoll-edge"],
+        ),
+        (
+            "targets = ['http://127.0.0.1:80/']",
+            &["fan-out experiment", "passes every line on"],
+        ),
+        (
+            "targets = ['poll --delay-inline']",
+            &["`delay-inline`", "fanout"],
+        ),
+        ("size = 6", &["`size`", "write line"]),
+        ("messages = 5", &["`messages`", "write rate and duration"]),
+        ("pings = 5", &["`pings`", "throng hold"]),
+        ("workload = 'echo'", &["`workload`", "broadcast"]),
+    ] {
+        let text = match text.contains("targets") {
+            true => format!("experiment = 'fanout'\n{text}"),
+            false => format!("experiment = 'fanout'\ntargets = ['epoll-edge']\n{text}"),
+        };
+        let error = outcome(&text).expect_err(&text).to_string();
+        for part in parts {
+            assert!(error.contains(part), "{text}: `{part}` in: {error}");
+        }
+    }
+    for (text, parts) in [
+        (
+            "connections = 0",
+            &["`connections` is 0", "nothing would be held"][..],
+        ),
+        (
+            "connections = 10\npings = 11",
+            &["11 pings for 10 connections", "pings = 10 or less"],
+        ),
+        ("duration = '1s'", &["`duration`", "write hold"]),
+        ("messages = 5", &["`messages`", "write pings"]),
+        ("rate = 5", &["`rate`", "throng echo"]),
+        ("line = 'a'", &["`line`", "throng fanout"]),
+        (
+            "targets = ['http://127.0.0.1:80/']",
+            &["hold experiment", "--send"],
+        ),
+        ("targets = []", &["no target"]),
+    ] {
+        let text = format!("experiment = 'hold'\n{text}");
+        let error = outcome(&text).expect_err(&text).to_string();
+        for part in parts {
+            assert!(error.contains(part), "{text}: `{part}` in: {error}");
+        }
+    }
+}
+
+#[test]
+fn their_own_keys_are_refused_elsewhere() {
+    for key in [
+        "line = 'a'",
+        "greeting = 'a'",
+        "hold = '1s'",
+        "pings = 'all'",
+        "connect-rate = 5",
+        "connect-concurrency = 5",
+    ] {
+        for experiment in ["echo", "backlog", "accept"] {
+            let text = format!("experiment = '{experiment}'\ntargets = ['poll']\n{key}");
+            let error = outcome(&text).expect_err(&text).to_string();
+            assert!(error.contains("is not for the"), "{text}: {error}");
+        }
+    }
+    for text in ["pings = 'some'", "pings = -1", "pings = [1, 'none']"] {
+        let error = PlanDraft::parse(text, "plan.toml").expect_err(text);
+        assert!(error.problem.contains("write for example 1000"), "{error}");
+    }
+}
+
+#[test]
+fn numbers_of_connections_may_be_thousands_and_millions() {
+    use crate::plan::value::connections;
+    let read = |text: &str| connections(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(read("1_000,100k,1M").values(), [1_000, 100_000, 1_000_000]);
+    for (text, part) in [
+        ("0", "it is 0"),
+        ("0k", "it is 0"),
+        ("5,,6", "`` is no number of connections"),
+        ("1.5m", "throng hold 100k"),
+        ("9999m", "`9999m`"),
+        ("k", "`k`"),
+        ("-5", "`-5`"),
+        ("epoll-edge", "`epoll-edge` is no number of connections"),
+        ("größe", "`größe`"),
+    ] {
+        let error = connections(text).expect_err(text);
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+fn the_short_forms_have_one_repeat_of_fewer_connections() {
+    let short = |text: &str| {
+        let plan = resolve(draft(text).shortened(), &many_test_environment());
+        plan.unwrap_or_else(|error| panic!("{text}: {error}")).plan
+    };
+    let fanned = short(
+        "experiment = 'fanout'\ntargets = ['epoll-edge']\nconnections = [500, 28_000]\nrate = 5",
+    );
+    let connections: Vec<u32> = fanned.settings.iter().map(|one| one.connections).collect();
+    assert_eq!((fanned.repeats, connections), (1, vec![500, 7_000]));
+    let sustain = fanout_spec(&fanned.settings[0]).sustain.expect("a rate");
+    assert_eq!(sustain.duration_ns, 400_000_000);
+    let held = short("experiment = 'hold'\nconnections = 1_000_000\npings = 50_000\nhold = '1m'");
+    let setting = &held.settings[0];
+    assert_eq!(setting.connections, 10_000);
+    let spec = hold_spec(setting);
+    assert_eq!((spec.pings, spec.hold_ns), (10_000, 400_000_000));
+}
+
+#[test]
+fn a_short_form_that_is_still_long_keeps_its_parts_consistent() {
+    let text = "experiment = 'hold'\n[quick]\nconnections = 4_000_000\npings = 'all'\nhold = '5m'";
+    let resolved = resolve(draft(text).shortened(), &many_test_environment()).expect("a plan");
+    let setting = &resolved.plan.settings[0];
+    let spec = hold_spec(setting);
+    assert!(setting.connections < 4_000_000);
+    assert_eq!(spec.pings, setting.connections);
+    assert!(spec.hold_ns < 1_000_000_000, "{spec:?}");
+    let estimate = crate::estimate(&resolved.plan, &many_test_environment().models);
+    assert!(estimate.as_secs() < 120, "{estimate:?}");
+}
+
+#[test]
+fn the_built_in_plans_take_minutes_and_their_short_forms_half_a_minute() {
+    let planned = |name: &str, is_quick| {
+        let plan = crate::plans::find(name).expect("it is built in");
+        let draft = draft(plan.text);
+        let draft = if is_quick { draft.shortened() } else { draft };
+        let plan = resolve(draft, &many_test_environment()).expect(name).plan;
+        let estimate = crate::estimate(&plan, &many_test_environment().models);
+        (plan, estimate.as_secs())
+    };
+    let (many, seconds) = planned("many", false);
+    assert_eq!(
+        many.settings.last().map(|one| one.connections),
+        Some(28_000)
+    );
+    assert!(seconds < 600, "{seconds}");
+    let (million, seconds) = planned("million", false);
+    assert_eq!(hold_spec(&million.settings[0]).pings, 1_000_000);
+    assert!((60..90).contains(&seconds), "{seconds}");
+    for (name, connections) in [("many", 7_000), ("million", 50_000)] {
+        let (plan, seconds) = planned(name, true);
+        assert_eq!(
+            plan.settings.last().map(|one| one.connections),
+            Some(connections)
+        );
+        assert!(seconds < 30, "{name}: {seconds}");
+    }
+}

@@ -1,0 +1,274 @@
+//! What is heard on each connection of a fan-out, from first byte to last: the greeting, the single line, the numbered lines. And when
+//! those are due.
+//!
+//! It is one immutable block. A connection remembers how far it has come in it, so that whatever comes, cut anywhere, is verified by one
+//! comparison of memory; lines are sent from the same block.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use throng_record::{ErrorKind, FanoutSpec, Sustain};
+
+use crate::pacing::spacing::Spacing;
+
+/// Why bytes end a connection.
+pub(crate) type Fault = (ErrorKind, &'static str);
+
+/// A numbered line is the single one with this many bytes more: a space and ten digits.
+pub(crate) const NUMBER_BYTES: usize = 11;
+
+/// The block, and the schedule of its numbered lines.
+#[derive(Debug)]
+pub(crate) struct Script {
+    bytes: Arc<[u8]>,
+    greeting_end: u32,
+    line_end: u32,
+    numbered_bytes: u32,
+    due_ns: Box<[u64]>,
+}
+
+impl Script {
+    /// The specification has been found valid: its lines are not empty, and all of them together are far below 4 GiB.
+    pub(crate) fn of(spec: &FanoutSpec, seed: u64) -> Self {
+        let due_ns = spec
+            .sustain
+            .map_or_else(Box::default, |sustain| schedule(&sustain, seed));
+        let mut bytes = spec.greeting.clone().unwrap_or_default();
+        let greeting_end = bytes.len() as u32;
+        bytes.extend(&spec.line);
+        let line_end = bytes.len() as u32;
+        let words = spec.line.strip_suffix(b"\n").unwrap_or(&spec.line);
+        for number in 0..due_ns.len() {
+            bytes.extend(words);
+            bytes.extend(format!(" {number:010}\n").as_bytes());
+        }
+        Self {
+            bytes: bytes.into(),
+            greeting_end,
+            line_end,
+            numbered_bytes: (words.len() + 1 + NUMBER_BYTES) as u32,
+            due_ns,
+        }
+    }
+
+    /// The whole block, for a back end to send from.
+    pub(crate) fn shared(&self) -> Arc<[u8]> {
+        Arc::clone(&self.bytes)
+    }
+
+    /// The most bytes of one line.
+    pub(crate) fn line_bytes_max(&self) -> usize {
+        self.numbered_bytes.max(self.greeting_end) as usize
+    }
+
+    /// Where the greeting ends; 0 without one.
+    pub(crate) fn greeting_end(&self) -> u32 {
+        self.greeting_end
+    }
+
+    /// Where the single line ends, and the numbered ones begin.
+    pub(crate) fn line_end(&self) -> u32 {
+        self.line_end
+    }
+
+    /// The single line, to be sent.
+    pub(crate) fn line(&self) -> Range<usize> {
+        self.greeting_end as usize..self.line_end as usize
+    }
+
+    /// A numbered line, to be sent.
+    pub(crate) fn numbered(&self, number: u32) -> Range<usize> {
+        let start = self.numbered_start(number) as usize;
+        start..start + self.numbered_bytes as usize
+    }
+
+    /// Where a numbered line begins, which is where so many of them have ended.
+    pub(crate) fn numbered_start(&self, number: u32) -> u32 {
+        self.line_end + number * self.numbered_bytes
+    }
+
+    /// The numbered lines that end between two positions.
+    #[inline]
+    pub(crate) fn numbers_ended(&self, heard: &Range<u32>) -> Range<u32> {
+        let ended = |at: u32| at.saturating_sub(self.line_end) / self.numbered_bytes;
+        ended(heard.start)..ended(heard.end)
+    }
+
+    /// When each numbered line is due, since the begin of them all.
+    #[inline]
+    pub(crate) fn due_ns(&self) -> &[u64] {
+        &self.due_ns
+    }
+
+    /// Whether a position is within a line rather than at the end of one.
+    pub(crate) fn is_mid_line(&self, at: u32) -> bool {
+        self.line_start(at) != at
+    }
+
+    /// Follows bytes that came at a position, as far as `limit`: where they end, or where they cease to be the script's, and why.
+    #[inline]
+    pub(crate) fn follow(&self, at: u32, bytes: &[u8], limit: u32) -> Result<u32, (u32, Fault)> {
+        let end = at as usize + bytes.len();
+        if end <= limit as usize && self.bytes[at as usize..end] == *bytes {
+            return Ok(end as u32);
+        }
+        Err(self.stray(at, bytes, limit))
+    }
+
+    #[cold]
+    fn stray(&self, at: u32, bytes: &[u8], limit: u32) -> (u32, Fault) {
+        let expected = &self.bytes[at as usize..limit as usize];
+        let right = expected.iter().zip(bytes).take_while(|(a, b)| a == b);
+        let right = right.count();
+        let (at, rest) = (at + right as u32, &bytes[right..]);
+        let fault = if self.repeats(at, rest) {
+            (ErrorKind::DeliveredTwice, "the line before came again")
+        } else if at == limit {
+            (ErrorKind::ExcessBytes, "bytes came that nobody had put")
+        } else {
+            (
+                ErrorKind::WrongBytes,
+                "the bytes are not those of the line that was due",
+            )
+        };
+        (at, fault)
+    }
+
+    /// Whether these bytes, and those of their line before them, are the line before that once more.
+    fn repeats(&self, at: u32, rest: &[u8]) -> bool {
+        let start = self.line_start(at);
+        let Some(before) = self.line_before(start) else {
+            return false;
+        };
+        let begun = &self.bytes[start as usize..at as usize];
+        self.bytes[before]
+            .strip_prefix(begun)
+            .is_some_and(|left| !left.is_empty() && left.iter().zip(rest).all(|(a, b)| a == b))
+    }
+
+    fn line_start(&self, at: u32) -> u32 {
+        if at < self.greeting_end {
+            0
+        } else if at < self.line_end {
+            self.greeting_end
+        } else {
+            at - (at - self.line_end) % self.numbered_bytes
+        }
+    }
+
+    /// The line that ends where another begins.
+    fn line_before(&self, start: u32) -> Option<Range<usize>> {
+        let before = if start == 0 {
+            return None;
+        } else if start <= self.greeting_end {
+            0
+        } else if start <= self.line_end {
+            self.greeting_end
+        } else {
+            start - self.numbered_bytes
+        };
+        Some(before as usize..start as usize)
+    }
+}
+
+/// All due times up to and including the end of the duration; the first is one gap after the begin.
+fn schedule(sustain: &Sustain, seed: u64) -> Box<[u64]> {
+    let mut spacing = Spacing::new(sustain.rate_per_second, sustain.arrivals, seed);
+    let mut at_ns = 0.0;
+    std::iter::repeat_with(|| {
+        at_ns += spacing.next_gap_ns();
+        at_ns as u64
+    })
+    .take_while(|&due_ns| due_ns <= sustain.duration_ns)
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::Arrivals;
+
+    use super::*;
+
+    fn script(greeting: Option<&str>) -> Script {
+        let spec = FanoutSpec {
+            greeting: greeting.map(|line| line.as_bytes().to_vec()),
+            line: b"hello\n".to_vec(),
+            speaker: 0,
+            sustain: Some(Sustain {
+                rate_per_second: 3.0,
+                arrivals: Arrivals::Constant,
+                duration_ns: 1_000_000_000,
+            }),
+        };
+        Script::of(&spec, 1)
+    }
+
+    const WHOLE: &[u8] =
+        b"connected\nhello\nhello 0000000000\nhello 0000000001\nhello 0000000002\n";
+
+    #[test]
+    fn every_cut_of_the_whole_is_followed_to_its_end() {
+        let script = script(Some("connected\n"));
+        assert_eq!(&script.shared()[..], WHOLE);
+        let limit = WHOLE.len() as u32;
+        for cut in 0..=WHOLE.len() {
+            let at = script.follow(0, &WHOLE[..cut], limit).expect("the script");
+            assert_eq!(script.follow(at, &WHOLE[cut..], limit), Ok(limit));
+        }
+        assert_eq!(script.numbers_ended(&(16..limit)), 0..3);
+        assert_eq!(script.numbers_ended(&(17..limit - 1)), 0..2);
+        assert_eq!(
+            WHOLE[script.numbered(2)],
+            WHOLE[script.numbered_start(2) as usize..]
+        );
+        assert!(script.is_mid_line(3) && !script.is_mid_line(16));
+    }
+
+    #[test]
+    fn what_is_not_the_script_is_told_apart() {
+        let script = script(Some("connected\n"));
+        let kind = |at, bytes: &[u8], limit| {
+            let (at, fault) = script.follow(at, bytes, limit).expect_err("not the script");
+            (at, fault.0)
+        };
+        assert_eq!(kind(0, b"connexted\n", 10), (5, ErrorKind::WrongBytes));
+        assert_eq!(kind(10, b"!", 10), (10, ErrorKind::ExcessBytes));
+        assert_eq!(
+            kind(0, b"connected\nc", 10),
+            (10, ErrorKind::DeliveredTwice)
+        );
+        assert_eq!(kind(10, b"hello\nhel", 16), (16, ErrorKind::DeliveredTwice));
+        assert_eq!(
+            kind(10, b"connected\n", 16),
+            (10, ErrorKind::DeliveredTwice)
+        );
+        assert_eq!(kind(16, b"hello\n", 67), (21, ErrorKind::DeliveredTwice));
+        let first_again = b"hello 0000000000\n";
+        assert_eq!(kind(33, first_again, 67), (48, ErrorKind::DeliveredTwice));
+        assert_eq!(kind(48, b"0\n", 67), (48, ErrorKind::DeliveredTwice));
+        let left_out = b"hello 0000000002\n";
+        assert_eq!(kind(33, left_out, 67), (48, ErrorKind::WrongBytes));
+    }
+
+    #[test]
+    fn without_a_greeting_whatever_comes_first_is_excess() {
+        let script = script(None);
+        let excess = script.follow(0, b"hello\n", script.greeting_end());
+        assert_eq!(
+            excess.expect_err("nothing is due").1.0,
+            ErrorKind::ExcessBytes
+        );
+    }
+
+    #[test]
+    fn a_constant_schedule_has_rate_times_duration_lines() {
+        for rate in [1.0, 3.0, 7.0, 30.0, 1_000.0, 30_000.0] {
+            let sustain = Sustain {
+                rate_per_second: rate,
+                arrivals: Arrivals::Constant,
+                duration_ns: 1_000_000_000,
+            };
+            assert_eq!(schedule(&sustain, 1).len(), rate as usize);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The circumstances of the experiments with many connections: how they are opened, and what is then said to them.
+
+use throng_record::{Arrivals, Work};
+
+use super::told::{Told, quoted};
+use crate::format::{exact, plural, rate, setting_ns};
+
+impl Told<'_> {
+    /// Who connects how, is greeted with what, and hears what.
+    pub(super) fn fanout(&self) -> Vec<String> {
+        let mut phrases = vec![self.connections(), self.connects()];
+        if let Work::Fanout(spec) = &self.setting.work {
+            let greeting = self.or_swept("greeting", || match &spec.greeting {
+                Some(greeting) => quoted(greeting),
+                None => "nothing".to_owned(),
+            });
+            let line = self.or_swept("line", || quoted(&spec.line));
+            phrases.push(format!(
+                "each greeted with {greeting}; {line} put to one of them comes out of all"
+            ));
+            if let Some(sustain) = &spec.sustain {
+                let lines = match self.swept("rate") {
+                    Some(rates) => format!("{rates} lines/s"),
+                    None => format!("{} lines/s", sustain.rate_per_second),
+                };
+                let gaps = self.or_swept("arrivals", || match sustain.arrivals {
+                    Arrivals::Constant => "equal".to_owned(),
+                    Arrivals::Exponential => "exponential".to_owned(),
+                });
+                let length = self.or_swept("duration", || setting_ns(sustain.duration_ns));
+                phrases.push(format!("then {lines} for {length}, {gaps} gaps"));
+            }
+        }
+        phrases.push(plural(self.plan.repeats.into(), "repeat"));
+        phrases
+    }
+
+    /// Who connects how, and is pinged after what time.
+    pub(super) fn hold(&self) -> Vec<String> {
+        let mut phrases = vec![self.connections(), self.connects()];
+        if let Work::Hold(spec) = &self.setting.work {
+            let held = self.or_swept("hold", || setting_ns(spec.hold_ns));
+            phrases.push(format!("held for {held}"));
+            let pinged = |work: &Work| match work {
+                Work::Hold(spec) => spec.pings,
+                Work::Exchange | Work::Fanout(_) | Work::Accept(_) => 0,
+            };
+            let all = || self.plan.settings.iter();
+            let are_all = all().all(|one| pinged(&one.work) == one.connections);
+            let pings = match self.swept("pings") {
+                Some(pings) => format!("{pings} of them pinged"),
+                None if spec.pings == 0 => "none pinged".to_owned(),
+                None if are_all => "each pinged once".to_owned(),
+                None => format!("{} of them pinged", exact(spec.pings.into())),
+            };
+            phrases.push(match spec.pings {
+                0 => pings,
+                _ => format!("{pings}: {}", self.protocol()),
+            });
+        }
+        phrases.push(plural(self.plan.repeats.into(), "repeat"));
+        phrases
+    }
+
+    /// `connected one after another`, `connected 64 at a time by each thread, 1.00 k/s`.
+    fn connects(&self) -> String {
+        let how = match (
+            self.swept("connect-concurrency"),
+            self.setting.connect_concurrency,
+        ) {
+            (Some(numbers), _) => format!("connected {numbers} at a time"),
+            (None, 1) => "connected one after another".to_owned(),
+            (None, number) => format!("connected {number} at a time by each thread"),
+        };
+        let own = self.setting.connect_rate_per_second;
+        match (self.swept("connect-rate"), own) {
+            (Some(rates), _) => format!("{how}, {rates} a second"),
+            (None, Some(per_second)) => format!("{how}, {}", rate(per_second)),
+            (None, None) => how,
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What rows of the experiments with many connections have in common: how many opened, how fast, what stopped them, and what went wrong with which.
+//!
+//! **Which trials a row stands on.** Its valid ones (with the qualified ones where these are more, see [`crate::summary`]); without either its
+//! partial ones, else its invalid ones, else those that failed or were interrupted, with what they had measured until then. Where a server
+//! runs into its real limit is what these experiments ask; but such figures carry a mark, and are never compared.
+
+pub(crate) mod notes;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use throng_record::{CheckKind, ErrorCounts, ErrorKind, Histogram, RunRecord, Trial};
+
+use crate::columns::figure_or_reason;
+use crate::format::{self, exact};
+use crate::median::{self, Estimate};
+use crate::merge::merged;
+use crate::row::latency_summary;
+use crate::setting;
+use crate::summary::{Latency, Standing, Summary, TrialCounts, target_name};
+use crate::worth::{Sorted, Worth};
+
+/// One target at one setting, as far as its connections opened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Crowd {
+    /// Name of the target.
+    pub target: String,
+    /// Index into the plan's settings.
+    pub setting: u32,
+    /// The setting in words: `10,000 connections`.
+    pub heading: String,
+    /// What the figures are worth. There are figures whatever it is, where any were measured.
+    pub standing: Standing,
+    /// How many trials ended how.
+    pub trials: TrialCounts,
+    /// Trials that its figures stand on.
+    pub trials_behind: u32,
+    /// Checks that invalid trials failed, the most frequent first.
+    pub failed_checks: Vec<CheckKind>,
+    /// Connections asked for.
+    pub connections: u32,
+    /// Connections that opened, the fewest of its trials; absent where none was begun.
+    pub connected: Option<u32>,
+    /// Connections that opened ÷ the time from the first connect to the end of the last.
+    pub connects_per_second: Option<Estimate>,
+    /// From the `connect` call to the established connection.
+    pub connect_latency: Option<Latency>,
+    /// What stopped the connecting, each reason once, of all trials.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stopped_by: Vec<String>,
+    /// What went wrong, by kind, summed over all trials of the row.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<ErrorKind, Failed>,
+    /// Histograms of the record that could not be read back, and are therefore missing from the figures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
+}
+
+/// Connections to which the same happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// How often.
+    pub count: u64,
+    /// Indices of the first connections, where they were told.
+    pub connections: Vec<u32>,
+    /// The first of them in words.
+    pub example: String,
+}
+
+/// The trials of a row, and what could not be read of them.
+pub(crate) struct Behind<'a> {
+    pub(crate) sorted: Sorted<'a>,
+    /// Those that the figures stand on.
+    pub(crate) shown: Vec<&'a Trial>,
+    unreadable: Vec<String>,
+}
+
+impl<'a> Behind<'a> {
+    pub(crate) fn new(record: &'a RunRecord, target: u32, setting: u32) -> Self {
+        let sorted = Sorted::new(record, target, setting);
+        let of_worth = |worth| sorted.of_worth(worth).collect();
+        let shown = match sorted.standing {
+            Standing::Ranked | Standing::Qualified => sorted.basis.clone(),
+            Standing::Partial => of_worth(Worth::Partial),
+            Standing::Invalid => of_worth(Worth::Invalid),
+            Standing::Failed => of_worth(Worth::Failed),
+            Standing::NotMeasured => of_worth(Worth::Interrupted),
+        };
+        Self {
+            sorted,
+            shown,
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// The latencies of all its trials in one.
+    pub(crate) fn latency(
+        &mut self,
+        what: &str,
+        pick: fn(&Trial) -> Option<&Histogram>,
+    ) -> Option<Latency> {
+        let found = merged(&self.shown, pick).unwrap_or_else(|error| {
+            self.unreadable.push(format!("{what}: {error}"));
+            None
+        });
+        found.as_ref().map(latency_summary)
+    }
+
+    /// The median over the trials that have the figure.
+    pub(crate) fn estimate(&self, figure: impl Fn(&Trial) -> Option<f64>) -> Option<Estimate> {
+        let figures = self.shown.iter().filter_map(|trial| figure(trial));
+        median::estimate(&figures.collect::<Vec<f64>>())
+    }
+
+    /// The same without its spread.
+    pub(crate) fn median(&self, figure: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+        self.estimate(figure).map(|found| found.median)
+    }
+
+    /// What is common to the rows; the last to be asked, since it tells what could not be read.
+    pub(crate) fn crowd(mut self, record: &RunRecord, target: u32, index: u32) -> Crowd {
+        let plan = &record.plan;
+        let setting = &plan.settings[index as usize];
+        let connect_latency = self.latency("connect latency", |trial| {
+            Some(&trial.connect.as_ref()?.latency)
+        });
+        let opened = self.shown.iter().filter_map(|trial| trial.connect.as_ref());
+        Crowd {
+            target: target_name(plan, target).to_owned(),
+            setting: index,
+            heading: setting::heading(setting),
+            standing: self.sorted.standing,
+            trials: self.sorted.counts(plan.repeats),
+            trials_behind: u32::try_from(opened.clone().count()).unwrap_or(u32::MAX),
+            failed_checks: self.sorted.failed_checks(),
+            connections: setting.connections,
+            connected: opened.map(|phase| phase.connected).min(),
+            connects_per_second: self.estimate(connects_per_second),
+            connect_latency,
+            stopped_by: stopped_by(&self.sorted.all),
+            errors: errors(&self.sorted.all),
+            unreadable: self.unreadable,
+        }
+    }
+}
+
+/// Absent of an instant.
+pub(crate) fn connects_per_second(trial: &Trial) -> Option<f64> {
+    let phase = trial.connect.as_ref()?;
+    let per_ns = f64::from(phase.connected) / phase.duration_ns as f64;
+    Some(per_ns * 1e9).filter(|rate| rate.is_finite())
+}
+
+fn stopped_by(trials: &[&Trial]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for trial in trials {
+        let Some(reason) = trial.connect.as_ref().and_then(stop_words) else {
+            continue;
+        };
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    reasons
+}
+
+/// `connection 14,116 was the first to fail, after 3.10 s and with 14,116 open: ports exhausted (EADDRNOTAVAIL)`.
+pub(crate) fn stop_words(phase: &throng_record::ConnectPhase) -> Option<String> {
+    let stop = phase.stop.as_ref()?;
+    Some(format!(
+        "connection {} was the first to fail, after {} and with {} open: {} ({})",
+        exact(stop.connection.into()),
+        format::time_ns(stop.at_ns as f64),
+        exact(stop.open.into()),
+        stop.kind.words(),
+        stop.message
+    ))
+}
+
+/// Failures of a trial, of whichever phase.
+pub(crate) fn errors_of(trial: &Trial) -> ErrorCounts {
+    let mut errors = crate::backlog::cell::errors(trial);
+    if let Some(fanout) = &trial.fanout {
+        errors.merge(&fanout.errors());
+    }
+    if let Some(hold) = &trial.hold {
+        errors.merge(&hold.lost_errors);
+        errors.merge(&hold.ping_errors);
+    }
+    errors
+}
+
+fn errors(trials: &[&Trial]) -> BTreeMap<ErrorKind, Failed> {
+    let mut all = ErrorCounts::default();
+    for trial in trials {
+        all.merge(&errors_of(trial));
+    }
+    let failed = |(kind, count): (&ErrorKind, &u64)| {
+        let failed = Failed {
+            count: *count,
+            connections: all.connections.get(kind).cloned().unwrap_or_default(),
+            example: all.first_examples.get(kind).cloned().unwrap_or_default(),
+        };
+        (*kind, failed)
+    };
+    all.counts.iter().map(failed).collect()
+}
+
+impl Crowd {
+    /// What figures carry that must not be compared.
+    pub(crate) fn mark(&self) -> &'static str {
+        match self.standing {
+            Standing::Ranked | Standing::Partial => "",
+            Standing::Qualified => "* ",
+            Standing::Invalid | Standing::Failed | Standing::NotMeasured => "✗ ",
+        }
+    }
+
+    /// `28,000`, or `14,116 of 28,000`; what is wrong stands before it.
+    pub(crate) fn outcome(&self) -> String {
+        let connected = self.connected.map(|connected| {
+            if connected < self.connections {
+                format::of(connected, self.connections)
+            } else {
+                exact(connected.into())
+            }
+        });
+        match (self.standing, connected) {
+            (Standing::Ranked | Standing::Qualified | Standing::Partial, Some(connected)) => {
+                format!("{}{connected}", self.mark())
+            }
+            (Standing::NotMeasured, Some(connected)) => format!("✗ interrupted\n{connected}"),
+            (standing, connected) => {
+                let why = figure_or_reason(None, standing, &self.failed_checks, None);
+                let connected = connected.map(|connected| format!("\n{connected}"));
+                why + &connected.unwrap_or_default()
+            }
+        }
+    }
+
+    /// All that went wrong.
+    pub(crate) fn errors_total(&self) -> u64 {
+        self.errors.values().map(|failed| failed.count).sum()
+    }
+}
+
+/// The rows of a run, whichever of the two experiments it is.
+pub(crate) fn crowds<'a>(summary: &'a Summary<'_>) -> impl Iterator<Item = &'a Crowd> {
+    let fanouts = summary.fanouts.iter().flat_map(|table| &table.rows);
+    let holds = summary.holds.iter();
+    fanouts
+        .map(|row| &row.crowd)
+        .chain(holds.map(|row| &row.crowd))
+}

@@ -1,0 +1,220 @@
+//! The figures of a trial of the fan-out experiment.
+//!
+//! Left out on purpose: the latencies by index. They are in the record, up to 128 slices a phase.
+
+use serde::Serialize;
+use throng_record::{Histogram, LinePhase, PhaseCost, RunRecord, SideCost, SustainedPhase, Trial};
+
+use crate::crowd;
+use crate::fanout::phases::PhaseKind;
+
+/// The columns.
+#[derive(Default, Serialize)]
+pub(super) struct Figures {
+    connected: Option<u32>,
+    connects_per_second: Option<f64>,
+    connect_latency_ns_p50: Option<u64>,
+    connect_latency_ns_p99: Option<u64>,
+    connect_latency_ns_max: Option<u64>,
+    syn_retransmissions: Option<u64>,
+    stopped_by: String,
+    connect_duration_ns: Option<u64>,
+    connect_generator_user_ns: Option<u64>,
+    connect_generator_system_ns: Option<u64>,
+    connect_generator_cpu_ns: Option<u64>,
+    connect_server_user_ns: Option<u64>,
+    connect_server_system_ns: Option<u64>,
+    connect_server_cpu_ns: Option<u64>,
+    connect_server_threads: Option<u32>,
+    connect_server_rss_bytes: Option<u64>,
+    acknowledge_duration_ns: Option<u64>,
+    acknowledge_generator_user_ns: Option<u64>,
+    acknowledge_generator_system_ns: Option<u64>,
+    acknowledge_generator_cpu_ns: Option<u64>,
+    acknowledge_server_user_ns: Option<u64>,
+    acknowledge_server_system_ns: Option<u64>,
+    acknowledge_server_cpu_ns: Option<u64>,
+    acknowledge_server_threads: Option<u32>,
+    acknowledge_server_rss_bytes: Option<u64>,
+    acknowledge_due: Option<u32>,
+    acknowledge_received: Option<u32>,
+    acknowledge_latency_ns_p50: Option<u64>,
+    acknowledge_latency_ns_p99: Option<u64>,
+    acknowledge_latency_ns_max: Option<u64>,
+    speaker: Option<u32>,
+    put_duration_ns: Option<u64>,
+    get_duration_ns: Option<u64>,
+    get_generator_user_ns: Option<u64>,
+    get_generator_system_ns: Option<u64>,
+    get_generator_cpu_ns: Option<u64>,
+    get_server_user_ns: Option<u64>,
+    get_server_system_ns: Option<u64>,
+    get_server_cpu_ns: Option<u64>,
+    get_server_threads: Option<u32>,
+    get_server_rss_bytes: Option<u64>,
+    get_due: Option<u32>,
+    get_received: Option<u32>,
+    get_latency_ns_p50: Option<u64>,
+    get_latency_ns_p99: Option<u64>,
+    get_latency_ns_max: Option<u64>,
+    sustain_duration_ns: Option<u64>,
+    sustain_generator_cpu_ns: Option<u64>,
+    sustain_server_cpu_ns: Option<u64>,
+    sustain_sent: Option<u64>,
+    sustain_deliveries: Option<u64>,
+    sustain_missing: Option<u64>,
+    sustain_deliveries_per_second: Option<f64>,
+    sustain_latency_ns_p50: Option<u64>,
+    sustain_latency_ns_p99: Option<u64>,
+    sustain_latency_ns_max: Option<u64>,
+    sustain_scheduling_error_ns_p99: Option<u64>,
+    server_pss_connected_bytes: Option<u64>,
+    errors: String,
+    findings: String,
+}
+
+pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
+    let mut figures = Figures {
+        connects_per_second: crowd::connects_per_second(trial),
+        server_pss_connected_bytes: trial
+            .server
+            .as_ref()
+            .and_then(|server| server.memory_connected.pss_bytes),
+        errors: super::errors(trial),
+        findings: super::findings(trial),
+        ..Figures::default()
+    };
+    if let Some(phase) = &trial.connect {
+        figures.connected = Some(phase.connected);
+        figures.syn_retransmissions = Some(phase.syn_retransmissions);
+        figures.stopped_by = crowd::stop_words(phase).unwrap_or_default();
+        [
+            figures.connect_latency_ns_p50,
+            figures.connect_latency_ns_p99,
+            figures.connect_latency_ns_max,
+        ] = latency(&phase.latency);
+    }
+    fill_costs(&mut figures, trial);
+    if let Some(fanout) = &trial.fanout {
+        figures.speaker = fanout.speaker;
+        fill_lines(
+            &mut figures,
+            fanout.acknowledge.as_ref(),
+            fanout.get.as_ref(),
+        );
+        if let Some(phase) = &fanout.sustained {
+            fill_sustained(&mut figures, phase);
+        }
+    }
+    figures
+}
+
+fn fill_costs(figures: &mut Figures, trial: &Trial) {
+    use PhaseKind::{Acknowledge, Connect, Get, Put, Sustain};
+    figures.connect_duration_ns = Connect.duration_ns(trial);
+    figures.acknowledge_duration_ns = Acknowledge.duration_ns(trial);
+    figures.put_duration_ns = Put.duration_ns(trial);
+    figures.get_duration_ns = Get.duration_ns(trial);
+    figures.sustain_duration_ns = Sustain.duration_ns(trial);
+    let generator = |phase: PhaseKind| cpu(phase.cost(trial).and_then(|cost| cost.generator));
+    let server = |phase: PhaseKind| cpu(phase.cost(trial).and_then(|cost| cost.server));
+    [
+        figures.connect_generator_user_ns,
+        figures.connect_generator_system_ns,
+        figures.connect_generator_cpu_ns,
+    ] = generator(Connect);
+    [
+        figures.connect_server_user_ns,
+        figures.connect_server_system_ns,
+        figures.connect_server_cpu_ns,
+    ] = server(Connect);
+    [
+        figures.acknowledge_generator_user_ns,
+        figures.acknowledge_generator_system_ns,
+        figures.acknowledge_generator_cpu_ns,
+    ] = generator(Acknowledge);
+    [
+        figures.acknowledge_server_user_ns,
+        figures.acknowledge_server_system_ns,
+        figures.acknowledge_server_cpu_ns,
+    ] = server(Acknowledge);
+    [
+        figures.get_generator_user_ns,
+        figures.get_generator_system_ns,
+        figures.get_generator_cpu_ns,
+    ] = generator(Get);
+    [
+        figures.get_server_user_ns,
+        figures.get_server_system_ns,
+        figures.get_server_cpu_ns,
+    ] = server(Get);
+    [.., figures.sustain_generator_cpu_ns] = generator(Sustain);
+    [.., figures.sustain_server_cpu_ns] = server(Sustain);
+    (
+        figures.connect_server_threads,
+        figures.connect_server_rss_bytes,
+    ) = at_end(Connect.cost(trial));
+    (
+        figures.acknowledge_server_threads,
+        figures.acknowledge_server_rss_bytes,
+    ) = at_end(Acknowledge.cost(trial));
+    (figures.get_server_threads, figures.get_server_rss_bytes) = at_end(Get.cost(trial));
+}
+
+fn fill_lines(figures: &mut Figures, acknowledge: Option<&LinePhase>, get: Option<&LinePhase>) {
+    if let Some(phase) = acknowledge {
+        figures.acknowledge_due = Some(phase.due);
+        figures.acknowledge_received = Some(phase.received);
+        [
+            figures.acknowledge_latency_ns_p50,
+            figures.acknowledge_latency_ns_p99,
+            figures.acknowledge_latency_ns_max,
+        ] = latency(&phase.latency);
+    }
+    if let Some(phase) = get {
+        figures.get_due = Some(phase.due);
+        figures.get_received = Some(phase.received);
+        [
+            figures.get_latency_ns_p50,
+            figures.get_latency_ns_p99,
+            figures.get_latency_ns_max,
+        ] = latency(&phase.latency);
+    }
+}
+
+fn fill_sustained(figures: &mut Figures, phase: &SustainedPhase) {
+    figures.sustain_sent = Some(phase.sent);
+    figures.sustain_deliveries = Some(phase.deliveries);
+    figures.sustain_missing = Some(phase.missing);
+    figures.sustain_deliveries_per_second = Some(phase.deliveries_per_second);
+    [
+        figures.sustain_latency_ns_p50,
+        figures.sustain_latency_ns_p99,
+        figures.sustain_latency_ns_max,
+    ] = latency(&phase.latency);
+    [_, figures.sustain_scheduling_error_ns_p99, _] = latency(&phase.scheduling_error);
+}
+
+/// User, system and all.
+fn cpu(cost: Option<SideCost>) -> [Option<u64>; 3] {
+    [
+        cost.map(|cost| cost.user_ns),
+        cost.map(|cost| cost.system_ns),
+        cost.map(|cost| cost.cpu_ns),
+    ]
+}
+
+/// The server's threads and resident set at a phase's end.
+fn at_end(cost: Option<&PhaseCost>) -> (Option<u32>, Option<u64>) {
+    let server = cost.and_then(|cost| cost.server);
+    (
+        server.map(|server| server.threads),
+        server.map(|server| server.rss_bytes),
+    )
+}
+
+/// Median, 99th percentile and greatest; nothing of nothing.
+pub(super) fn latency(of: &Histogram) -> [Option<u64>; 3] {
+    let is_there = of.count > 0;
+    [of.p50_ns, of.p99_ns, of.max_ns].map(|figure| is_there.then_some(figure))
+}

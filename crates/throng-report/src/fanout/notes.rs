@@ -1,0 +1,100 @@
+//! What stands below the fan-out's tables: how to read the columns, and whence the published figures are.
+
+use super::Row;
+use super::lines::{has_noise, has_put};
+use super::phases::PhaseKind;
+use super::published::{Published, reference};
+use crate::crowd;
+use crate::format;
+use crate::median::Spread;
+use crate::notes::spreads;
+use crate::summary::Summary;
+
+/// How to read the columns.
+pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
+    let has = |wanted: fn(&Spread) -> bool| {
+        let mut phases = rows(summary).flat_map(|row| &row.phases);
+        phases.any(|phase| phase.duration_ns.is_some_and(|found| wanted(&found.spread)))
+    };
+    let has_phase = |phase| rows(summary).any(|row| row.duration_ns(phase).is_some());
+    let any = |wanted: fn(&[Row]) -> bool| summary.fanouts.iter().any(|table| wanted(&table.rows));
+    let mut lines = vec![spreads(has)];
+    if has_phase(PhaseKind::Connect) {
+        lines.push("real: length of the phase on the clock; median over repeats. connect: from the first connect to the end of the last; ack: until every connection has its greeting, 0 where all had come before; get: from just before the put until the line has come out of every connection.".to_owned());
+    }
+    if any(has_put) {
+        lines.push("put: length of the call alone. Its CPU time is in that of get: a reading between the two would hold up those that read.".to_owned());
+    }
+    if has_phase(PhaseKind::Connect) {
+        lines.push("user, system, total: CPU time of each side between the readings before and after a phase, in which greetings that came early are part of connect; threads and RSS at its end. Medians over repeats; –: not visible from here, or no reading of its own.".to_owned());
+    }
+    if any(has_noise) {
+        lines.push(
+            "~: user and system are counted in ticks, below 50 ms they are noise; total is exact."
+                .to_owned(),
+        );
+    }
+    if rows(summary).any(|row| row.get_latency.is_some() || row.acknowledge_latency.is_some()) {
+        lines.push("ack p50 … max: from each completed connect to its greeting. get p50 … max: from just before the put to each receipt. Of all connections and repeats.".to_owned());
+    }
+    if rows(summary).any(|row| row.sustained.is_some()) {
+        lines.push("sustained: from the time at which a line was due to be put to each of its deliveries; missing: deliveries that were due and never came, over all repeats.".to_owned());
+    }
+    if rows(summary).any(|row| row.server_rss_bytes.is_some()) {
+        lines.push("server RSS, PSS: with every connection open. RSS counts a page once for each process, PSS divides it among those that share it.".to_owned());
+    }
+    lines.extend(crowd::notes::legend(summary));
+    if published(summary).next().is_some() {
+        lines.push("published: real time of that phase with as many connections; what is different there stands under the published figures.".to_owned());
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// How well the generator kept the times of sustained lines.
+pub(crate) fn schedule(summary: &Summary<'_>) -> Vec<String> {
+    let line = |row: &Row| {
+        let late = row.sustained.as_ref()?.scheduling_error_ns_p99?;
+        Some(format!(
+            "Scheduling error p99 of {} at {}: {}.",
+            row.crowd.target,
+            row.crowd.heading,
+            format::time_ns(late as f64)
+        ))
+    };
+    rows(summary).filter_map(line).collect()
+}
+
+/// Whence the published figures are, and what is different there.
+pub(crate) fn sources(summary: &Summary<'_>) -> Vec<String> {
+    if published(summary).next().is_none() {
+        return Vec::new();
+    }
+    let reference = reference();
+    let mut lines = vec![
+        format!("Source: {}.", reference.source),
+        format!(
+            "Machine {}; date {}; kernel {}.",
+            reference.machine, reference.date, reference.kernel
+        ),
+    ];
+    for variant in &reference.variants {
+        let mut shown = published(summary);
+        if shown.any(|found| found.variant.name == variant.name) {
+            lines.push(format!(
+                "{}: {}; {}.",
+                variant.name, variant.method, variant.runtime
+            ));
+        }
+    }
+    lines.extend(reference.remarks.iter().cloned());
+    lines
+}
+
+fn rows<'a>(summary: &'a Summary<'_>) -> impl Iterator<Item = &'a Row> {
+    summary.fanouts.iter().flat_map(|table| &table.rows)
+}
+
+fn published<'a>(summary: &'a Summary<'_>) -> impl Iterator<Item = &'a Published> {
+    summary.fanouts.iter().flat_map(|table| &table.published)
+}

@@ -1,0 +1,134 @@
+//! The phases of a fan-out: how long each was on the clock, and what it cost both sides.
+
+use serde::Serialize;
+use throng_record::{FanoutPhases, PhaseCost, PhaseName, SideCost, Trial};
+
+use crate::crowd::Behind;
+use crate::median::Estimate;
+
+/// A phase as the published tables have it: the put stands apart from the get, within which it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseKind {
+    /// Every connection is opened.
+    Connect,
+    /// Every connection is greeted.
+    Acknowledge,
+    /// One line is put.
+    Put,
+    /// It comes out of every connection.
+    Get,
+    /// Lines are put at a rate.
+    Sustain,
+}
+
+impl PhaseKind {
+    /// All, in their order.
+    pub const ALL: [Self; 5] = [
+        Self::Connect,
+        Self::Acknowledge,
+        Self::Put,
+        Self::Get,
+        Self::Sustain,
+    ];
+
+    /// The word for it in tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Acknowledge => "ack",
+            Self::Put => "put",
+            Self::Get => "get",
+            Self::Sustain => "sustain",
+        }
+    }
+
+    /// The stretch between two readings of both sides that is this phase; the put has none of its own.
+    fn measured(self) -> Option<PhaseName> {
+        match self {
+            Self::Connect => Some(PhaseName::Connect),
+            Self::Acknowledge => Some(PhaseName::Acknowledge),
+            Self::Put => None,
+            Self::Get => Some(PhaseName::Get),
+            Self::Sustain => Some(PhaseName::Sustain),
+        }
+    }
+
+    /// Its length on the clock.
+    pub(crate) fn duration_ns(self, trial: &Trial) -> Option<u64> {
+        let fanout = |pick: fn(&FanoutPhases) -> Option<u64>| pick(trial.fanout.as_ref()?);
+        match self {
+            Self::Connect => Some(trial.connect.as_ref()?.duration_ns),
+            Self::Acknowledge => fanout(|phases| Some(phases.acknowledge.as_ref()?.duration_ns)),
+            Self::Put => fanout(|phases| phases.put_ns),
+            Self::Get => fanout(|phases| Some(phases.get.as_ref()?.duration_ns)),
+            Self::Sustain => fanout(|phases| Some(phases.sustained.as_ref()?.duration_ns)),
+        }
+    }
+
+    /// What it cost both sides.
+    pub(crate) fn cost(self, trial: &Trial) -> Option<&PhaseCost> {
+        let name = self.measured()?;
+        trial.phase_costs.iter().find(|cost| cost.phase == name)
+    }
+}
+
+/// One phase of a row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phase {
+    /// Which.
+    pub phase: PhaseKind,
+    /// Its length on the clock.
+    pub duration_ns: Option<Estimate>,
+    /// What it cost the generator.
+    pub generator: Option<Cost>,
+    /// What it cost the server.
+    pub server: Option<Cost>,
+}
+
+/// What a phase cost one side; medians over the trials.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// CPU time.
+    pub cpu_ns: f64,
+    /// Its user part, counted in ticks: below 50 ms it is noise.
+    pub user_ns: f64,
+    /// Its system part, likewise.
+    pub system_ns: f64,
+    /// Threads at its end.
+    pub threads: f64,
+    /// Resident set at its end.
+    pub rss_bytes: f64,
+}
+
+/// Those that any of the trials came to.
+pub(super) fn of(behind: &Behind<'_>) -> Vec<Phase> {
+    let phase = |phase: PhaseKind| {
+        let found = Phase {
+            phase,
+            duration_ns: behind.estimate(|trial| Some(phase.duration_ns(trial)? as f64)),
+            generator: cost(behind, phase, |cost| cost.generator),
+            server: cost(behind, phase, |cost| cost.server),
+        };
+        let is_there = found.duration_ns.is_some() || found.generator.is_some();
+        is_there.then_some(found)
+    };
+    PhaseKind::ALL.into_iter().filter_map(phase).collect()
+}
+
+fn cost(
+    behind: &Behind<'_>,
+    phase: PhaseKind,
+    side: fn(&PhaseCost) -> Option<SideCost>,
+) -> Option<Cost> {
+    let median =
+        |pick: fn(&SideCost) -> f64| behind.median(|trial| Some(pick(&side(phase.cost(trial)?)?)));
+    Some(Cost {
+        cpu_ns: median(|cost| cost.cpu_ns as f64)?,
+        user_ns: median(|cost| cost.user_ns as f64)?,
+        system_ns: median(|cost| cost.system_ns as f64)?,
+        threads: median(|cost| f64::from(cost.threads))?,
+        rss_bytes: median(|cost| cost.rss_bytes as f64)?,
+    })
+}

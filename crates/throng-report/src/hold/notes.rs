@@ -1,0 +1,120 @@
+//! What stands below the hold experiment's tables: the kernel's memory in parts, and how to read the columns.
+
+use super::Row;
+use super::columns::bytes;
+use super::memory::{KernelMemory, Slab};
+use crate::crowd;
+use crate::format::{self, plural};
+use crate::median::Spread;
+use crate::notes::spreads;
+use crate::summary::Summary;
+
+/// What of the kernel's memory grew with each connection.
+pub(crate) fn kernel(summary: &Summary<'_>) -> Vec<String> {
+    let line = |row: &Row| {
+        let memory = row.kernel.as_ref()?;
+        let crowd = &row.crowd;
+        let mut text = format!(
+            "{} at {}, for each connection: {}",
+            crowd.target,
+            crowd.heading,
+            parts(memory)
+        );
+        if !memory.slabs.is_empty() {
+            let kinds: Vec<String> = memory.slabs.iter().map(slab).collect();
+            text += &format!(". Slab that grew most: {}", kinds.join(", "));
+        }
+        Some(format!("{text}."))
+    };
+    summary.holds.iter().filter_map(line).collect()
+}
+
+fn slab(slab: &Slab) -> String {
+    format!("{} {}", slab.name, bytes(slab.bytes))
+}
+
+/// The greatest first; what is less than a byte is left out.
+fn parts(memory: &KernelMemory) -> String {
+    let mut parts = [
+        (memory.slab_bytes, "slab"),
+        (memory.page_tables_bytes, "page tables"),
+        (memory.percpu_bytes, "per-CPU memory"),
+        (memory.socket_buffers_bytes, "socket buffers"),
+    ];
+    parts.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let mut words: Vec<String> = parts
+        .iter()
+        .filter(|(part, _)| part.abs() >= 0.5)
+        .map(|(part, what)| format!("{what} {}", bytes(*part)))
+        .collect();
+    if words.is_empty() {
+        words.push("less than a byte".to_owned());
+    }
+    if memory.kernel_stack_bytes.abs() >= 0.5 {
+        words.push(format!(
+            "and, not in the sum, threads' stacks {}",
+            bytes(memory.kernel_stack_bytes)
+        ));
+    }
+    words.join(", ")
+}
+
+/// Connections that ended by themselves.
+pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
+    let line = |row: &Row| {
+        (row.lost > 0).then(|| {
+            format!(
+                "{} at {}: {} ended while nothing was sent.",
+                row.crowd.target,
+                row.crowd.heading,
+                plural(row.lost, "connection")
+            )
+        })
+    };
+    summary.holds.iter().filter_map(line).collect()
+}
+
+/// How to read the columns.
+pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
+    let rows = || summary.holds.iter();
+    let has = |wanted: fn(&Spread) -> bool| {
+        let mut rates = rows().filter_map(|row| row.crowd.connects_per_second);
+        rates.any(|found| wanted(&found.spread))
+    };
+    let mut lines = vec![spreads(has)];
+    if rows().any(|row| row.crowd.connected.is_some()) {
+        lines.push("opened in: from the first connect to the end of the last. connects/s: of the first 10,000 connections (of fewer than 20,000 the first half) and of the last tenth; median over repeats. connect p50 … max: from the connect call to the established connection, of all repeats.".to_owned());
+    }
+    if rows().any(|row| !row.curve.is_empty()) {
+        lines.push(
+            "connects/s over time: of the repeat whose connecting took the median time.".to_owned(),
+        );
+    }
+    let has_own = |row: &Row| {
+        row.server_bytes_per_connection.is_some() || row.generator_bytes_per_connection.is_some()
+    };
+    if rows().any(has_own) {
+        lines.push("server's own, generator's own: growth of the process's memory that is no file's, from before the first connection to all open, ÷ connections; the generator's as it counts it itself.".to_owned());
+    }
+    if rows().any(|row| row.kernel.is_some()) {
+        lines.push("kernel's: growth of slab, page tables, per-CPU memory and socket buffers, ÷ connections; of both ends where both are on this machine, and of whatever else happened on it. all open, after the end: the same, not divided, against before the first connection; what is left after the end the kernel keeps for later use.".to_owned());
+    }
+    if rows().any(|row| row.answered.is_some()) {
+        lines.push("pings answered: of the repeat with the fewest; all pings in: from the first ping to the last answer; ping p50 … max: from each ping to the last byte of its answer, of all repeats.".to_owned());
+    }
+    lines.extend(crowd::notes::legend(summary));
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// `epoll-edge, 1,000,000 connections: 22.3 s, at most 52.1 k/s`.
+pub(crate) fn curve_title(row: &Row) -> String {
+    let length = row.curve.last().map_or(0, |point| point.at_ns);
+    format!(
+        "{}, {}: {}, at most {}",
+        row.crowd.target,
+        row.crowd.heading,
+        format::time_ns(length as f64),
+        format::rate(super::curve::greatest(&row.curve))
+    )
+}

@@ -1,0 +1,167 @@
+//! The rules of the fan-out's report.
+
+use throng_record::{ErrorKind, Outcome, RunRecord};
+use throng_report::fanout::Row;
+use throng_report::fanout::phases::PhaseKind;
+use throng_report::median::{Estimate, Spread};
+use throng_report::summary::Standing;
+use throng_report::{Format, Options, Summary, render};
+
+use crate::fixture;
+
+fn row(record: &RunRecord, connections: u32, target: &str) -> Row {
+    let summary = Summary::of(record);
+    let mut tables = summary.fanouts.iter();
+    let table = tables.find(|table| table.connections == connections);
+    let mut rows = table.expect("the plan has it").rows.iter();
+    rows.find(|row| row.crowd.target == target)
+        .expect("the plan has it")
+        .clone()
+}
+
+fn length(row: &Row, phase: PhaseKind) -> Option<Estimate> {
+    let mut phases = row.phases.iter();
+    phases.find(|one| one.phase == phase)?.duration_ns
+}
+
+#[test]
+fn a_phase_is_the_median_of_the_repeats_with_its_spread() {
+    let record = fixture::fanout();
+    let get = length(&row(&record, 7_000, "epoll-edge"), PhaseKind::Get).expect("measured");
+    let mut lengths: Vec<u64> = record
+        .trials
+        .iter()
+        .filter(|trial| (trial.target, trial.setting) == (1, 1))
+        .filter_map(|trial| Some(trial.fanout.as_ref()?.get.as_ref()?.duration_ns))
+        .collect();
+    lengths.sort_unstable();
+    assert_eq!((get.values, get.median), (3, lengths[1] as f64));
+    assert!(matches!(get.spread, Spread::Range { .. }));
+    let six = fixture::fanout_sustained();
+    let six = length(&row(&six, 2_000, "epoll-edge"), PhaseKind::Connect).expect("measured");
+    assert!(matches!(six.spread, Spread::Interval95 { .. }));
+}
+
+#[test]
+fn the_cost_of_the_put_is_told_with_the_get_alone() {
+    let row = row(&fixture::fanout(), 1_000, "epoll-edge");
+    let phases: Vec<PhaseKind> = row.phases.iter().map(|one| one.phase).collect();
+    assert_eq!(phases, PhaseKind::ALL[..4]);
+    assert!(row.phases[2].generator.is_none() && row.phases[2].server.is_none());
+    assert!(row.phases[3].generator.is_some() && row.phases[3].server.is_some());
+}
+
+#[test]
+fn a_row_that_ran_into_its_limit_shows_how_far_it_came_with_a_mark() {
+    let record = fixture::fanout();
+    let row = row(&record, 25_000, "two-threads-per-connection");
+    assert_eq!(row.crowd.standing, Standing::Invalid);
+    assert_eq!(row.crowd.connected, Some(16_019));
+    assert!(length(&row, PhaseKind::Acknowledge).is_some());
+    assert_eq!(length(&row, PhaseKind::Get), None);
+    let refused = &row.crowd.errors[&ErrorKind::ConnectRefused];
+    assert_eq!((refused.count, refused.connections[0]), (60, 16_019));
+    for format in [Format::Terminal, Format::Markdown] {
+        let text = render(&record, format, &Options::default());
+        // The terminal breaks its lines.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in [
+            "✗ 1.61 s",
+            "16,019 of 25,000",
+            "connection 16,019 was the first to fail, after 512 ms",
+        ] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_trial_without_a_phase_lends_its_others() {
+    let row = row(&fixture::fanout_sustained(), 2_000, "epoll-edge");
+    let sustained = row.sustained.as_ref().expect("five have it");
+    assert_eq!(sustained.deliveries_per_second.values, 5);
+    assert_eq!(sustained.missing, 15);
+    let get = length(&row, PhaseKind::Get).expect("all have it");
+    assert_eq!(get.values, 6);
+    assert!(row.phases.iter().all(|phase| phase.server.is_none()));
+    assert_eq!((row.server_rss_bytes, row.server_pss_bytes), (None, None));
+}
+
+#[test]
+fn what_is_published_stands_at_the_same_number_of_connections_only() {
+    let mut record = fixture::fanout();
+    let text = |record: &RunRecord| render(record, Format::Markdown, &Options::default());
+    let markdown = text(&record);
+    assert!(
+        markdown.contains("| published: 1:1 threads | 6.95 s | 43.2 s | – |"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("| published: IO.select | – | – | 619 ms |"));
+    assert!(markdown.contains("was Ruby (2.7, by its last error) and sequential"));
+    for (setting, connections) in record.plan.settings.iter_mut().zip([1_001, 7_001, 30_000]) {
+        setting.connections = connections;
+    }
+    let other = text(&record);
+    assert!(!other.contains("ublished"), "{other}");
+}
+
+#[test]
+fn invalid_failed_and_missing_trials_have_a_report() {
+    let mut record = fixture::fanout();
+    let failed = row(&record, 25_000, "./mine | cat");
+    assert_eq!(
+        (failed.crowd.standing, failed.crowd.connected),
+        (Standing::Failed, None)
+    );
+    assert!(failed.phases.is_empty());
+    for trial in &mut record.trials {
+        trial.outcome = Outcome::Interrupted;
+    }
+    let cut = row(&record, 1_000, "epoll-edge");
+    assert_eq!(cut.crowd.standing, Standing::NotMeasured);
+    assert_eq!(cut.crowd.connected, Some(1_000));
+    let text = render(&record, Format::Terminal, &Options::default());
+    assert!(text.contains("✗ interrupted"), "{text}");
+    for trial in &mut record.trials {
+        trial.connect = None;
+        trial.fanout = None;
+        trial.phase_costs.clear();
+    }
+    for format in Format::ALL {
+        assert!(!render(&record, format, &Options::default()).is_empty());
+    }
+    record.plan.targets.clear();
+    record.plan.settings.clear();
+    for format in Format::ALL {
+        assert!(!render(&record, format, &Options::default()).is_empty());
+    }
+}
+
+#[test]
+fn an_overview_too_wide_for_its_page_goes_on_below() {
+    let mut record = fixture::fanout();
+    record.trials.clear();
+    let one = record.plan.settings[0].clone();
+    record.plan.settings = (1..=28)
+        .map(|thousand| {
+            let mut setting = one.clone();
+            setting.connections = thousand * 1_000;
+            setting
+        })
+        .collect();
+    record.trials = fixture::fanout().trials;
+    for width in [80, 100] {
+        let options = Options {
+            width: Some(width),
+            colour: false,
+        };
+        let text = render(&record, Format::Terminal, &options);
+        let get = text.split("real time of get").nth(1).expect("it is there");
+        let overview = get.split("\n1,000 connections").next().expect("one part");
+        assert!(overview.contains("28,000"), "{overview}");
+        let widest = overview.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(width.into()), "{overview}");
+        let labels = overview.matches("published: M:N threads").count();
+        assert!(labels > 1, "{overview}");
+    }
+}

@@ -1,0 +1,122 @@
+//! The rules of the hold experiment's report.
+
+use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Verdict};
+use throng_report::hold::Row;
+use throng_report::median::Spread;
+use throng_report::summary::Standing;
+use throng_report::{Format, Options, Summary, render};
+
+use crate::fixture;
+
+fn row(record: &RunRecord, target: &str) -> Row {
+    let summary = Summary::of(record);
+    let mut rows = summary.holds.iter().rev();
+    rows.find(|row| row.crowd.target == target)
+        .expect("the plan has it")
+        .clone()
+}
+
+#[test]
+fn the_rate_of_the_first_stands_beside_that_of_the_last() {
+    let row = row(&fixture::hold(), "epoll-shared");
+    let first = row.connects_per_second_first.expect("measured").median;
+    let last = row.connects_per_second_last.expect("measured").median;
+    assert!((40_000.0..60_000.0).contains(&first), "{first}");
+    assert!(last < first * 0.9, "{last} of {first}");
+    assert!((30..=60).contains(&row.curve.len()));
+    let end = row.curve.last().expect("some");
+    assert_eq!(end.opened, 1_000_000);
+}
+
+#[test]
+fn a_model_that_holds_fewer_keeps_its_figures_and_says_what_stopped_it() {
+    let record = fixture::hold();
+    let row = row(&record, "thread-per-connection");
+    assert_eq!(row.crowd.standing, Standing::Partial);
+    assert_eq!(row.crowd.connected, Some(32_114));
+    assert!(row.server_bytes_per_connection.is_some());
+    let kernel = row.kernel.as_ref().expect("measured");
+    assert_eq!(kernel.kernel_stack_bytes, 16_384.0);
+    for format in [Format::Terminal, Format::Markdown] {
+        let text = render(&record, format, &Options::default());
+        // The terminal breaks its lines.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in [
+            "32,114 of 1,000,000",
+            "connection 32,114 was the first to fail, after 1.90 s and with 32,114 open: connect timed out",
+        ] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
+    }
+}
+
+#[test]
+fn slabs_are_told_where_they_could_be_read() {
+    let record = fixture::hold();
+    let kernel = row(&record, "epoll-shared").kernel.expect("measured");
+    assert_eq!(kernel.slabs[0].bytes, 5_120.0);
+    assert_eq!(kernel.grown_bytes, 8_220.0 * 1e6);
+    assert_eq!(kernel.left_bytes, Some(210.0 * 1e6));
+    let text = render(&record, Format::Terminal, &Options::default());
+    assert!(text.contains("TCP 5,120 B"), "{text}");
+    let few = fixture::hold_few();
+    let kernel = row(&few, "epoll-shared").kernel.expect("measured");
+    assert!(kernel.slabs.is_empty() && kernel.left_bytes.is_none());
+    let text = render(&few, Format::Terminal, &Options::default());
+    assert!(!text.contains("Slab that grew"), "{text}");
+}
+
+#[test]
+fn invalid_and_interrupted_trials_stand_beside_no_valid_one() {
+    let mut record = fixture::hold_few();
+    let valid = row(&record, "epoll-shared");
+    assert_eq!((valid.crowd.trials_behind, valid.answered), (1, Some(749)));
+    let rate = valid.crowd.connects_per_second.expect("measured");
+    assert_eq!(rate.spread, Spread::Single);
+    // Errors of every trial are told, whatever it is worth.
+    assert_eq!(valid.lost, 1);
+    record.trials.remove(0);
+    let invalid = row(&record, "epoll-shared");
+    assert_eq!(invalid.crowd.standing, Standing::Invalid);
+    let text = render(&record, Format::Terminal, &Options::default());
+    assert!(text.contains("✗ invalid: CPU time stolen"), "{text}");
+    assert!(text.contains("✗: of trials that failed a check"), "{text}");
+    record.trials.remove(0);
+    assert_eq!(record.trials[0].outcome, Outcome::Interrupted);
+    let cut = row(&record, "epoll-shared");
+    assert_eq!(cut.crowd.standing, Standing::NotMeasured);
+    assert_eq!((cut.crowd.connected, cut.answered), (Some(3_000), None));
+}
+
+#[test]
+fn a_reservation_is_marked() {
+    let mut record = fixture::hold();
+    for trial in &mut record.trials {
+        if let Some(check) = trial.checks.first_mut() {
+            (check.kind, check.result) = (CheckKind::Steal, CheckResult::Qualified);
+        }
+        trial.verdict = Verdict::Qualified;
+    }
+    let text = render(&record, Format::Terminal, &Options::default());
+    assert!(text.contains("* 1,000,000"), "{text}");
+    assert!(text.contains("*: stands with a reservation"), "{text}");
+}
+
+#[test]
+fn a_record_without_measurements_has_a_report() {
+    let mut record = fixture::hold();
+    for trial in &mut record.trials {
+        trial.connect = None;
+        trial.hold = None;
+        trial.kernel_memory = None;
+        trial.server = None;
+        trial.generator_bytes_per_connection = None;
+    }
+    for format in Format::ALL {
+        assert!(!render(&record, format, &Options::default()).is_empty());
+    }
+    record.trials.clear();
+    for format in Format::ALL {
+        assert!(!render(&record, format, &Options::default()).is_empty());
+    }
+}

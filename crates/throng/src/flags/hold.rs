@@ -1,0 +1,37 @@
+//! The flags of the hold experiment: how long connections are held, and how many are pinged.
+
+use std::time::Duration;
+
+use clap::Args;
+use throng_lab::plan::PlanDraft;
+use throng_lab::plan::value::{self, Pings};
+
+use super::list;
+
+/// What is done with connections that are held.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct HoldFlags {
+    /// How long all connections are held before any is pinged; of the hold experiment [default: 2s]
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
+    hold: Option<Vec<Duration>>,
+    /// Connections that are pinged, spread evenly, or all; of the hold experiment [default: 1000 at most]
+    #[arg(
+        long,
+        value_name = "N|all,…",
+        value_delimiter = ',',
+        help_heading = "Load"
+    )]
+    pings: Option<Vec<Pings>>,
+}
+
+impl HoldFlags {
+    /// These flags in the form that a plan file has.
+    pub(crate) fn draft(&self) -> PlanDraft {
+        let flags = self.clone();
+        PlanDraft {
+            hold: list(flags.hold),
+            pings: list(flags.pings),
+            ..PlanDraft::default()
+        }
+    }
+}
