@@ -4,13 +4,19 @@
 //! core of its own, and the median of at least six rounds is shown with its interval. The floors are minimal loops
 //! (`examples/floor-*` of `throng-sys` and `throng-servers`) that neither verify nor record nor handle anything that goes wrong.
 
+mod churn;
+mod connects;
+mod curve;
+mod fanout;
 mod generator;
 mod memory;
+mod network;
 mod observing;
 mod pacing;
 mod peers;
 mod ratios;
 mod servers;
+mod tables;
 
 use std::error::Error;
 use std::process::Command;
@@ -19,12 +25,13 @@ use std::process::Command;
 pub(crate) struct Bench {
     rounds: u32,
     seconds: u64,
+    connections: u32,
 }
 
 /// Flags of `cargo xtask bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArguments {
-    /// Only the parts named so: generator, servers, pacing, memory, observing.
+    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, fanout, churn.
     parts: Vec<String>,
     /// Rounds of each comparison; an interval of the median needs six.
     #[arg(long, default_value_t = 6)]
@@ -32,6 +39,9 @@ pub(crate) struct BenchArguments {
     /// Seconds of each run.
     #[arg(long, default_value_t = 2)]
     seconds: u64,
+    /// Connections that are opened where connecting is measured, in thousands rounded down.
+    #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1_000..=1_000_000))]
+    connections: u32,
 }
 
 /// Connections and bytes of every comparison.
@@ -42,12 +52,15 @@ const SERVER_CPU: u32 = 0;
 const GENERATOR_CPU: u32 = 1;
 
 type Part = fn(&Bench) -> Result<(), Box<dyn Error>>;
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 8] = [
     ("generator", generator::run),
     ("servers", servers::run),
     ("pacing", pacing::run),
     ("memory", memory::run),
     ("observing", observing::run),
+    ("connects", connects::run),
+    ("fanout", fanout::run),
+    ("churn", churn::run),
 ];
 
 /// Builds what is measured, and runs the parts asked for (all, where none is).
@@ -60,33 +73,38 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Box<dyn Error>> {
         .iter()
         .find(|part| PARTS.iter().all(|(name, _)| name != part))
     {
-        return Err(format!(
-            "there is no part '{unknown}': generator, servers, pacing, memory, observing"
-        )
-        .into());
+        let names = PARTS.map(|(name, _)| name).join(", ");
+        return Err(format!("there is no part '{unknown}': {names}").into());
     }
-    build()?;
+    let is_asked = |name: &str| {
+        arguments.parts.is_empty() || arguments.parts.iter().any(|asked| asked == name)
+    };
+    build(is_asked("servers"))?;
     let bench = Bench {
         rounds: arguments.rounds,
         seconds: arguments.seconds,
+        connections: arguments.connections / 1_000 * 1_000,
     };
     for (name, part) in PARTS {
-        if arguments.parts.is_empty() || arguments.parts.iter().any(|asked| asked == name) {
+        if is_asked(name) {
             part(&bench)?;
         }
     }
     Ok(())
 }
 
-fn build() -> Result<(), Box<dyn Error>> {
-    for what in [
+/// The floors over runtimes take minutes to build, and only one part needs them.
+fn build(with_runtimes: bool) -> Result<(), Box<dyn Error>> {
+    let packages = [
         &["--package", "throng"][..],
         &["--package", "throng-sys", "--examples"],
         &["--package", "throng-servers", "--examples"],
-    ] {
+    ];
+    let built = if with_runtimes { 3 } else { 2 };
+    for what in &packages[..built] {
         let status = Command::new(env!("CARGO"))
             .args(["build", "--release", "--quiet"])
-            .args(what)
+            .args(*what)
             .status()?;
         if !status.success() {
             return Err("the release build failed; `cargo build --release` shows why".into());

@@ -3,12 +3,13 @@
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use throng_record::{
     Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord, Pacing, Protocol,
     SourceAddresses, Stop,
 };
+use throng_sys::namespace::Network;
 use throng_sys::{affinity, process, signal};
 
 use super::{Bench, CONNECTIONS, GENERATOR_CPU, SERVER_CPU, SIZE_BYTES};
@@ -22,31 +23,47 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A built-in model.
+    /// A built-in model that echoes.
     pub(super) fn model(model: &str) -> Result<Self> {
+        Self::model_in(model, "echo", &[], &Network::own())
+    }
+
+    /// A built-in model with further flags, in this network.
+    pub(super) fn model_in(
+        model: &str,
+        workload: &str,
+        flags: &[&str],
+        network: &Network,
+    ) -> Result<Self> {
         let mut command = Command::new(release("throng"));
-        command.args([
-            "serve",
-            model,
-            "--workload",
-            "echo",
-            "--listen",
-            "127.0.0.1:0",
-            "--backlog",
-            "4096",
-        ]);
-        Self::start(command)
+        command
+            .args(["serve", model, "--workload", workload])
+            .args(["--listen", "127.0.0.1:0", "--backlog", "4096"])
+            .args(flags);
+        Self::start(command, network)
     }
 
     /// A minimal loop.
     pub(super) fn floor(name: &str) -> Result<Self> {
-        let mut command = Command::new(release("examples").join(name));
-        command.arg(SERVER_CPU.to_string());
-        Self::start(command)
+        Self::floor_in(name, &[], &Network::own())
     }
 
-    fn start(mut command: Command) -> Result<Self> {
-        let mut child = pinned(command.stdout(Stdio::piped()), SERVER_CPU)?;
+    /// A minimal loop that is told more than its CPU, in this network.
+    pub(super) fn floor_in(name: &str, arguments: &[u32], network: &Network) -> Result<Self> {
+        let mut command = Command::new(release("examples").join(name));
+        command
+            .arg(SERVER_CPU.to_string())
+            .args(arguments.iter().map(u32::to_string));
+        Self::start(command, network)
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn start(mut command: Command, network: &Network) -> Result<Self> {
+        command.stdout(Stdio::piped());
+        let mut child = pinned(&mut command, SERVER_CPU, network)?;
         let output = child.stdout.take().expect("piped");
         // From here on it is ended whatever happens.
         let mut server = Self {
@@ -79,7 +96,8 @@ pub(super) fn release(name: &str) -> PathBuf {
 }
 
 /// Affinity is inherited, so ours is set for the moment of the spawn.
-fn pinned(command: &mut Command, cpu: u32) -> Result<Child> {
+fn pinned(command: &mut Command, cpu: u32, network: &Network) -> Result<Child> {
+    network.join(command);
     let before = affinity::allowed_cpus();
     affinity::set_current_thread(&[cpu])?;
     let child = signal::bind_to_parent(command).spawn();
@@ -89,18 +107,30 @@ fn pinned(command: &mut Command, cpu: u32) -> Result<Child> {
 
 /// Replies per second of a minimal client.
 pub(super) fn floor_client(bench: &Bench, name: &str, address: &str) -> Result<f64> {
-    let arguments = [
-        CONNECTIONS.into(),
-        u64::from(SIZE_BYTES),
-        bench.seconds,
-        u64::from(GENERATOR_CPU),
-    ];
-    let output = Command::new(release("examples").join(name))
+    let seconds = bench.seconds as u32;
+    let arguments = [CONNECTIONS, SIZE_BYTES, seconds, GENERATOR_CPU];
+    let output = floor(name, address, &arguments, &Network::own())?;
+    Ok(output.trim().parse()?)
+}
+
+/// What a minimal client prints; it pins itself.
+pub(super) fn floor(
+    name: &str,
+    address: &str,
+    arguments: &[u32],
+    network: &Network,
+) -> Result<String> {
+    let mut command = Command::new(release("examples").join(name));
+    command
         .arg(address)
-        .args(arguments.map(|argument| argument.to_string()))
-        .stderr(Stdio::inherit())
-        .output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+        .args(arguments.iter().map(u32::to_string))
+        .stderr(Stdio::inherit());
+    network.join(&mut command);
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(format!("{name} failed ({}); it says why above", output.status).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// A closed loop of the bench's shape; parts change what they need.
@@ -143,29 +173,48 @@ pub(super) struct Generated {
     pub(super) cpu_ns: u64,
 }
 
+/// Called at each event of a generator that waits for an answer, which it gets afterwards.
+pub(super) type Watcher<'a> = &'a mut dyn FnMut(&LoadEvent) -> Result<()>;
+
 /// Runs the generator in a process of its own, as the lab does.
 pub(super) fn generate(job: &LoadJob) -> Result<Generated> {
+    generate_in(job, &Network::own(), &mut |_| Ok(()))
+}
+
+/// The same in this network.
+pub(super) fn generate_in(
+    job: &LoadJob,
+    network: &Network,
+    watcher: Watcher<'_>,
+) -> Result<Generated> {
     let mut command = Command::new(release("throng"));
-    let mut child = pinned(
-        command
-            .arg("load")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped()),
-        GENERATOR_CPU,
-    )?;
+    command
+        .arg("load")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = pinned(&mut command, GENERATOR_CPU, network)?;
     let mut input = child.stdin.take().expect("piped");
-    input.write_all(&serde_json::to_vec(job)?)?;
+    let mut line = serde_json::to_vec(job)?;
+    line.push(b'\n');
+    input.write_all(&line)?;
+    let result = follow(&mut child, &mut input, watcher);
+    // Where there is no record, nobody answers it any more.
     drop(input);
-    let output = child.stdout.take().expect("piped");
-    let result = follow(child.id(), output);
     child.wait()?;
     result
 }
 
-fn follow(pid: u32, output: ChildStdout) -> Result<Generated> {
+fn follow(child: &mut Child, input: &mut ChildStdin, watcher: Watcher<'_>) -> Result<Generated> {
+    let pid = child.id();
+    let output = child.stdout.take().expect("piped");
     let (mut started_ns, mut cpu_ns) = (0, 0);
     for line in BufReader::new(output).lines() {
-        match serde_json::from_str(&line?)? {
+        let event: LoadEvent = serde_json::from_str(&line?)?;
+        if event.awaits_answer() {
+            watcher(&event)?;
+            input.write_all(b"\n")?;
+        }
+        match event {
             LoadEvent::Measuring => started_ns = process::cpu_time_ns(pid)?,
             LoadEvent::Measured => cpu_ns = process::cpu_time_ns(pid)? - started_ns,
             LoadEvent::Finished { record } if record.exchange.errors.total() == 0 => {

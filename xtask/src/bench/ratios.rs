@@ -25,8 +25,14 @@ pub(super) fn compare(
             values.push(measure.1()?);
         }
     }
+    let names: Vec<&str> = measured.iter().map(|(name, _)| *name).collect();
+    tell(title, unit, &names, &values)
+}
+
+/// Prints the median of what was measured of each in turn, and its ratio to the first's.
+pub(super) fn tell(title: &str, unit: &str, names: &[&str], values: &[Vec<f64>]) -> Result<()> {
     println!("{title}");
-    for ((name, _), own) in measured.iter().zip(&values) {
+    for (name, own) in names.iter().zip(values) {
         let pairs: Vec<(f64, f64)> = own.iter().copied().zip(values[0].iter().copied()).collect();
         let middle = median::estimate(own).ok_or("no rounds")?.median;
         let ratio = ratio::of_pairs(&pairs).ok_or("no rounds")?;

@@ -92,7 +92,10 @@ impl EpollBackend {
         }
         slot.connecting = false;
         let socket = slot.socket.as_ref()?;
-        match socket::connect_result(socket) {
+        // A failed one is always reported as such (tcp_poll in net/ipv4/tcp.c): the others are spared a system call.
+        let may_have_failed = event.ready.intersects(Interest::ERR | Interest::HUP);
+        let result = may_have_failed.then(|| socket::connect_result(socket));
+        match result.unwrap_or(Ok(())) {
             // Input may have come with the connection: the event is looked at once more.
             Ok(()) => Some(What::Connected),
             Err(error) => {

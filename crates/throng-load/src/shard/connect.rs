@@ -16,6 +16,7 @@ use crate::connection::State;
 use crate::control::ProgressReading;
 use crate::error::LoadError;
 
+pub(super) use record::RETRANSMITTED_FROM_NS;
 pub(crate) use record::ShardConnect;
 
 /// How long a full Unix listener is left alone before the next try: a blocking connect would sleep until there is room.

@@ -18,6 +18,7 @@ use std::io;
 use throng_record::{Amount, ErrorKind, ExchangeSpec, Stop};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
+use super::connect::RETRANSMITTED_FROM_NS;
 use super::exchange::{ShardExchange, Window};
 use super::stage::Stages;
 use super::{Answer, Shard, errors};
@@ -222,11 +223,16 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
         }
     }
 
-    /// Reads the kernel's account of the handshake, and sends the request.
+    /// Reads the kernel's account of the handshake where there may be something to learn, and sends the request.
     fn connected(&mut self, slot: u32, now_ns: u64) {
-        let info = self.tcp_info(slot);
+        let took_ns = self.clients[slot as usize].duration_ns(now_ns);
+        let syn_retransmissions = if took_ns >= RETRANSMITTED_FROM_NS {
+            self.tcp_info(slot).map(|info| info.total_retrans)
+        } else {
+            Some(0)
+        };
         let client = &mut self.clients[slot as usize];
-        let connect_ns = client.connected(now_ns, info.as_ref());
+        let connect_ns = client.connected(now_ns, syn_retransmissions);
         let n = client.number();
         if client.is_warmup {
             self.record.warmup_connected += 1;

@@ -9,7 +9,7 @@ use crate::slowest::Slowest;
 
 /// A SYN is sent again after one second at the earliest (RFC 6298, `TCP_TIMEOUT_INIT`), so that faster connects had none, and are
 /// spared the system call.
-const RETRANSMITTED_FROM_NS: u64 = 500 * MILLISECOND_NS;
+pub(in crate::shard) const RETRANSMITTED_FROM_NS: u64 = 500 * MILLISECOND_NS;
 
 /// What one shard measured of its connects.
 pub(crate) struct ShardConnect {

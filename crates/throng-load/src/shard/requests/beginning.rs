@@ -3,7 +3,6 @@
 use std::io;
 
 use throng_sys::clock::monotonic_ns;
-use throng_sys::socket;
 
 use super::Requests;
 use crate::backend::{Backend, Began};
@@ -84,8 +83,9 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
                 .backend
                 .connect(slot, &assignment.address, source, assignment.spec.nodelay);
         let now_ns = monotonic_ns();
-        let socket = self.shard.backend.socket(slot);
-        self.clients[slot as usize].local = socket.and_then(|own| socket::local_address(own).ok());
+        if self.record.kept.tells_every() {
+            self.clients[slot as usize].local = self.local_address(slot);
+        }
         match began {
             Ok(Began::Connected) => self.connected(slot, now_ns),
             Ok(Began::UnderWay) => {}

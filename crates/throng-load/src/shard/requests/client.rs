@@ -37,7 +37,7 @@ pub(super) struct Client {
     pub(super) connected_at_ns: Option<u64>,
     first_byte_at_ns: Option<u64>,
     pub(super) received_bytes: u64,
-    /// What `TCP_INFO` said when the connect completed; absent where it could not be read.
+    /// When the connect completed; absent where `TCP_INFO` was to be asked and could not be read.
     syn_retransmissions: Option<u32>,
 }
 
@@ -80,10 +80,10 @@ impl Client {
     }
 
     /// How long the connect took.
-    pub(super) fn connected(&mut self, now_ns: u64, info: Option<&TcpInfo>) -> u64 {
+    pub(super) fn connected(&mut self, now_ns: u64, syn_retransmissions: Option<u32>) -> u64 {
         self.state = State::Waiting;
         self.connected_at_ns = Some(now_ns);
-        self.syn_retransmissions = info.map(|info| info.total_retrans);
+        self.syn_retransmissions = syn_retransmissions;
         now_ns.saturating_sub(self.started_at_ns)
     }
 

@@ -1,6 +1,7 @@
 //! How a request ends: the kernel's last word on its connection, the close, the record, and what its client does next.
 
 use std::borrow::Cow;
+use std::net::SocketAddr;
 
 use throng_record::{Closing, ErrorKind};
 use throng_sys::clock::monotonic_ns;
@@ -20,6 +21,10 @@ type Outcome = Result<(), (ErrorKind, Cow<'static, str>)>;
 impl<B: Backend, P: Pacing> Requests<'_, B, P> {
     pub(super) fn tcp_info(&self, slot: u32) -> Option<TcpInfo> {
         TcpInfo::of(self.shard.backend.socket(slot)?).ok()
+    }
+
+    pub(super) fn local_address(&self, slot: u32) -> Option<SocketAddr> {
+        socket::local_address(self.shard.backend.socket(slot)?).ok()
     }
 
     /// Whether bytes wait unread behind a whole reply. The kernel counts the end of input as a byte that came, so that its number
@@ -46,6 +51,10 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         let mut request = client.request(index, (now_ns, asked_at_ns), last.as_ref(), size);
         request.error = outcome.as_ref().err().map(|(kind, _)| *kind);
         if !client.is_warmup {
+            // Asked only of those that are told of: it is a system call.
+            if request.local.is_none() && self.record.kept.is_notable(&request) {
+                request.local = self.local_address(slot);
+            }
             // A connect that failed within the call sent no SYN again, and has no socket any more that could tell.
             self.record.without_tcp_info += u64::from(has_socket && last.is_none());
             self.record.ended(now_ns, request);

@@ -40,12 +40,22 @@ impl Kept {
         }
     }
 
+    /// Whether each is told of while there is room.
+    pub(super) fn tells_every(&self) -> bool {
+        self.room[0] > 0
+    }
+
+    /// Whether one is told of even where there is no room for all.
+    pub(super) fn is_notable(&self, request: &Request) -> bool {
+        request.is_notable(self.slow_first_byte_ns)
+    }
+
     #[inline]
     pub(super) fn offer(&mut self, request: Request) {
         if self.offered < self.room[0] {
             self.offered += 1;
             self.requests.push(request);
-        } else if request.is_notable(self.slow_first_byte_ns) {
+        } else if self.is_notable(&request) {
             if self.notable < self.room[1] {
                 self.notable += 1;
                 self.requests.push(request);

@@ -1,0 +1,51 @@
+//! Connections that each serve one message, against the faster of two minimal loops (many clients over epoll, or one that blocks), with the
+//! same server.
+
+use std::error::Error;
+
+use throng_record::{Backend, ConnectionUse};
+
+use super::peers::{Server, floor, generate_in, job};
+use super::ratios::{Measured, compare};
+use super::{Bench, CONNECTIONS, GENERATOR_CPU, SIZE_BYTES, network};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+pub(super) fn run(bench: &Bench) -> Result<()> {
+    let measured: [Measured<'_>; 3] = [
+        (
+            "minimal loop, the faster of two",
+            Box::new(|| Ok(minimal(bench, CONNECTIONS)?.max(minimal(bench, 1)?))),
+        ),
+        (
+            "epoll back end",
+            Box::new(|| of_throng(bench, Backend::Epoll)),
+        ),
+        (
+            "io_uring back end",
+            Box::new(|| of_throng(bench, Backend::IoUring)),
+        ),
+    ];
+    let title = "connections, each with one message, closed by a FIN, epoll-edge";
+    compare(bench, title, "cycles/s", &measured)
+}
+
+fn minimal(bench: &Bench, clients: u32) -> Result<f64> {
+    let network = network::private()?;
+    let server = Server::model_in("epoll-edge", "echo", &[], &network)?;
+    let arguments = [clients, SIZE_BYTES, bench.seconds as u32, GENERATOR_CPU];
+    let output = floor("floor-churn-client", &server.address, &arguments, &network)?;
+    Ok(output.trim().parse()?)
+}
+
+fn of_throng(bench: &Bench, backend: Backend) -> Result<f64> {
+    let network = network::private()?;
+    let server = Server::model_in("epoll-edge", "echo", &[], &network)?;
+    let mut job = job(bench, &server.address, backend);
+    job.exchange.connection = ConnectionUse::PerMessage {
+        slow_first_byte_ns: throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS,
+        tells_every_request: false,
+    };
+    let record = generate_in(&job, &network, &mut |_| Ok(()))?.record;
+    Ok(record.exchange.replies_per_second)
+}
