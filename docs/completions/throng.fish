@@ -89,7 +89,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l cpus -d 'CPUs of t
 complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family on which they listen: ipv4, ipv6 or, but in the backlog experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
@@ -148,7 +148,7 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l cpus -d 'CPUs of 
 complete -c throng -n "__fish_throng_using_subcommand echo" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family on which they listen: ipv4, ipv6 or, but in the backlog experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
@@ -196,7 +196,7 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l cpus -d 'CPUs 
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l family -d 'Address family on which they listen: ipv4, ipv6 or, but in the backlog experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
@@ -260,7 +260,7 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l cpus -d 'CPUs o
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l family -d 'Address family on which they listen: ipv4, ipv6 or, but in the backlog experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
@@ -304,7 +304,7 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l cpus -d 'CPUs of 
 complete -c throng -n "__fish_throng_using_subcommand hold" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l family -d 'Address family on which they listen: ipv4, ipv6 or, but in the backlog experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand hold" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
@@ -353,7 +353,7 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l cpus -d 'CPUs of
 complete -c throng -n "__fish_throng_using_subcommand churn" -l backlog -d 'Length of the accept queue asked for [default: 1024; backlog experiment: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l workers -d 'Worker threads or processes of built-in models in which that is a choice' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l accept-threads -d 'Threads that do nothing but accept, of the built-in model in which that is a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l family -d 'Address family on which they listen: ipv4, ipv6 or, but in the backlog experiment, unix [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand churn" -l family -d 'Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l net -d 'Their network and the generator\'s: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''

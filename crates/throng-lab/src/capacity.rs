@@ -239,7 +239,8 @@ fn threads(demand: &Demand, facts: &Facts) -> Vec<Shortage> {
     let mut found: Vec<Shortage> = limits
         .into_iter()
         .filter_map(|(name, limit)| {
-            let room = limit?.saturating_sub(THREADS_OF_OTHERS);
+            let limit = limit?;
+            let room = limit - THREADS_OF_OTHERS.min(limit / 4);
             short(demand, name, each, room, |needed| {
                 raised(name, needed + THREADS_OF_OTHERS)
             })

@@ -38,6 +38,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) busy: Busy,
     /// Connections that the plan asked for; fewer are opened where the server has no room for all.
     pub(crate) asked: u32,
+    /// Connections that the server left in its accept queue, as far as that could be seen.
+    pub(crate) unaccepted: u32,
     /// The most connections that the server declares to serve at once; absent where it declares no bound.
     pub(crate) serves_at_once: Option<u32>,
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.

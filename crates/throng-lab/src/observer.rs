@@ -15,6 +15,9 @@ mod periodic;
 mod phases;
 mod running;
 mod side;
+mod waiting;
+
+use std::net::SocketAddr;
 
 use throng_record::side::CounterDeltas;
 use throng_record::{PhaseCost, PhaseName, SideRecord, Work};
@@ -32,6 +35,7 @@ use kernel_memory::KernelMemoryWatch;
 use phases::{Border, Phases};
 pub(crate) use running::{Observed, find_running};
 use side::Side;
+use waiting::Waiting;
 
 /// The observers of one trial.
 #[derive(Debug)]
@@ -46,6 +50,8 @@ pub(crate) struct Observer {
     window_phase: Option<PhaseName>,
     /// Where it is asked about and both ends are here.
     kernel_memory: Option<KernelMemoryWatch>,
+    /// Where the generator works in phases.
+    waiting: Option<Waiting>,
 }
 
 /// What they saw.
@@ -60,6 +66,8 @@ pub(crate) struct Observations {
     pub(crate) kernel_memory: Option<KernelMemoryWatch>,
     /// Of the server, with every connection open.
     pub(crate) descriptors: Option<OpenDescriptors>,
+    /// Connections left in the accept queue to the end; absent where that was not looked at.
+    pub(crate) unaccepted: Option<u32>,
 }
 
 impl Observer {
@@ -74,11 +82,13 @@ impl Observer {
             phases: Phases::default(),
             window_phase: None,
             kernel_memory: None,
+            waiting: None,
         }
     }
 
-    /// What the generator will do: of work in phases one phase is the measured window, and the kernel's memory is asked about.
-    pub(crate) fn expect(&mut self, work: &Work) {
+    /// What the generator will do: of work in phases one phase is the measured window, and the kernel's memory is asked about, and what
+    /// `listener` has not accepted.
+    pub(crate) fn expect(&mut self, work: &Work, listener: Option<SocketAddr>) {
         self.window_phase = match work {
             Work::Fanout(spec) if spec.sustain.is_some() => Some(PhaseName::Sustain),
             Work::Fanout(_) => Some(PhaseName::Get),
@@ -87,6 +97,7 @@ impl Observer {
         };
         if work.has_phases() && self.server.is_some() {
             self.kernel_memory = Some(KernelMemoryWatch::default());
+            self.waiting = listener.and_then(|at| Waiting::at(at, &self.network));
         }
     }
 
@@ -122,6 +133,14 @@ impl Observer {
         let ended = self.phases.border(border, next);
         if ended.is_some() && ended == self.window_phase {
             self.window_ended_with(&border);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            match ended {
+                // Nothing is being timed.
+                Some(PhaseName::Hold) => waiting.settle(),
+                None | Some(PhaseName::Close) => {}
+                Some(_) => waiting.look(),
+            }
         }
         match (ended, next) {
             (_, Some(PhaseName::Connect)) => {
@@ -192,15 +211,18 @@ impl Observer {
             let now = self.network.counters().ok()?;
             Some(now.delta_since(&before).values)
         });
+        let unaccepted = self.waiting.as_ref().and_then(|seen| seen.connections);
+        let accepted = connected.saturating_sub(unaccepted.unwrap_or(0));
         let stolen = stolen(&self.window, self.server.as_ref(), self.generator.as_ref());
         Observations {
             descriptors: self.server.as_ref().and_then(|side| side.descriptors),
             phase_costs: self.phases.costs,
             kernel_memory: self.kernel_memory,
-            server: self.server.map(|side| side.record(connected, replies)),
+            server: self.server.map(|side| side.record(accepted, replies)),
             generator: self.generator.map(|side| side.record(connected, replies)),
             stolen,
             kernel_counters: counters.unwrap_or_default(),
+            unaccepted,
         }
     }
 

@@ -125,11 +125,11 @@ impl Bench<'_> {
             .map_or_else(Network::own, |life| life.server.network.clone());
         trial.network = network::kind(&network);
         let mut observer = Observer::new(observed, network.clone());
-        observer.expect(&trial.job.work);
         let listener = match (&address, &observer.server) {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
         };
+        observer.expect(&trial.job.work, listener);
         let account = self.observe_connections(cell, &address, &network);
         let ended = self.load(
             (setting, &trial.job),
@@ -152,6 +152,7 @@ impl Bench<'_> {
             let have_ended = server.ending().is_some();
             watch.record(connected, have_ended, self.interrupted)
         });
+        trial.unaccepted = seen.unaccepted;
         trial.series = ended.series;
         let is_hopeless = conclude(
             &mut trial,
@@ -266,6 +267,7 @@ impl Bench<'_> {
             phase_costs: vec![],
             kernel_memory: None,
             generator_bytes_per_connection: None,
+            unaccepted: None,
             accept_queue: None,
             handshakes: None,
             unseen: vec![],

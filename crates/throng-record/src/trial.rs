@@ -79,6 +79,10 @@ pub struct Trial {
     /// The generator's own memory per idle connection, as it reports it.
     #[serde(default)]
     pub generator_bytes_per_connection: Option<f64>,
+    /// Connections that were open and that the server left in its accept queue to the end (`sock_diag(7)`), where many are opened and kept; absent
+    /// where that could not be seen.
+    #[serde(default)]
+    pub unaccepted: Option<u32>,
     /// The accept queue; absent where it was not observed.
     #[serde(default)]
     pub accept_queue: Option<AcceptQueueRecord>,

@@ -9,7 +9,9 @@ pub(crate) mod notes;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use throng_record::{CheckKind, ErrorCounts, ErrorKind, Histogram, RunRecord, Trial};
+use throng_record::{
+    Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, Histogram, RunRecord, Trial,
+};
 
 use crate::columns::figure_or_reason;
 use crate::format::{self, exact};
@@ -37,6 +39,12 @@ pub struct Crowd {
     pub trials_behind: u32,
     /// Checks that invalid trials failed, the most frequent first.
     pub failed_checks: Vec<CheckKind>,
+    /// Why partial trials are no more than that, each reason once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partial_because: Vec<String>,
+    /// Connections that were served, the fewest of its trials; absent where its trials are not partial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub served: Option<u32>,
     /// Connections asked for.
     pub connections: u32,
     /// Connections that opened, the fewest of its trials; absent where none was begun.
@@ -133,6 +141,8 @@ impl<'a> Behind<'a> {
             trials: self.sorted.counts(plan.repeats),
             trials_behind: u32::try_from(opened.clone().count()).unwrap_or(u32::MAX),
             failed_checks: self.sorted.failed_checks(),
+            partial_because: partial_because(&self.shown),
+            served: served(&self.shown, setting.connections),
             connections: setting.connections,
             connected: opened.map(|phase| phase.connected).min(),
             connects_per_second: self.estimate(connects_per_second),
@@ -142,6 +152,28 @@ impl<'a> Behind<'a> {
             unreadable: self.unreadable,
         }
     }
+}
+
+/// The checks that say that a part was served.
+fn partial<'a>(trials: &'a [&Trial]) -> impl Iterator<Item = &'a Check> {
+    let checks = trials.iter().flat_map(|trial| &trial.checks);
+    checks.filter(|check| check.result == CheckResult::Partial)
+}
+
+fn partial_because(trials: &[&Trial]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for check in partial(trials) {
+        if !reasons.contains(&check.detail) {
+            reasons.push(check.detail.clone());
+        }
+    }
+    reasons
+}
+
+fn served(trials: &[&Trial], asked: u32) -> Option<u32> {
+    let missing = partial(trials).filter_map(|check| check.measured);
+    let missing = missing.map(|missing| missing as u32).max()?;
+    Some(asked.saturating_sub(missing))
 }
 
 /// Absent of an instant.
@@ -210,7 +242,8 @@ impl Crowd {
     /// What figures carry that must not be compared.
     pub(crate) fn mark(&self) -> &'static str {
         match self.standing {
-            Standing::Ranked | Standing::Partial => "",
+            Standing::Ranked => "",
+            Standing::Partial => "† ",
             Standing::Qualified => "* ",
             Standing::Invalid | Standing::Failed | Standing::NotMeasured => "✗ ",
         }
@@ -226,6 +259,14 @@ impl Crowd {
             }
         });
         match (self.standing, connected) {
+            (Standing::Partial, Some(_)) if self.served.is_some() => {
+                let served = self.served.unwrap_or(0);
+                format!(
+                    "{}serves {}",
+                    self.mark(),
+                    format::of(served, self.connections)
+                )
+            }
             (Standing::Ranked | Standing::Qualified | Standing::Partial, Some(connected)) => {
                 format!("{}{connected}", self.mark())
             }

@@ -122,11 +122,11 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
                     exact(partial.into()),
                     match summary.plan.experiment {
                         Experiment::Accept => "fewer connections were accepted than asked for",
-                        Experiment::Echo
-                        | Experiment::Backlog
-                        | Experiment::Churn
-                        | Experiment::Fanout
-                        | Experiment::Hold => "the server serves fewer connections at once",
+                        Experiment::Echo | Experiment::Backlog | Experiment::Churn =>
+                            "the server serves fewer connections at once",
+                        Experiment::Fanout | Experiment::Hold => {
+                            "fewer connections were opened or served than asked for"
+                        }
                     }
                 ),
             },

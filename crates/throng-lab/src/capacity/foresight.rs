@@ -33,9 +33,10 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
         if short.is_empty() && plan.experiment == Experiment::Hold {
             foresight.notes.push(enough(target, &demand, facts));
         }
+        let fits = short.first().map(|narrowest| narrowest.holds_about);
         for shortage in short {
             if shortage.is_memory && plan.experiment == Experiment::Hold {
-                let refusal = || too_little_memory(target, &demand, &shortage);
+                let refusal = || too_little_memory(target, &demand, &shortage, fits.unwrap_or(0));
                 foresight.refusal.get_or_insert_with(refusal);
             } else {
                 foresight.notes.push(too_little(target, &demand, &shortage));
@@ -55,16 +56,17 @@ fn enough(target: &TargetRecord, demand: &Demand, facts: &Facts) -> String {
         None => format!("{} of memory", size(memory_bytes(demand))),
     };
     let tables = match demand.tables {
-        Some(tables) => format!("{} and {tables}", demand.shards),
-        None => demand.shards.to_string(),
+        Some(tables) => format!("{} and {tables} tables", demand.shards),
+        None if demand.shards == 1 => "1 table".to_owned(),
+        None => format!("{} tables", demand.shards),
     };
     format!(
-        "this machine can hold {} connections to {}: they need about {memory}, and descriptors in {tables} tables ({} in each)",
-        demand.connections,
+        "this machine has room for {} connections to {}: they need about {memory}, and descriptors in {tables} ({} in each)",
+        exact(demand.connections()),
         target.name,
         match facts.open_files_hard {
             u64::MAX => "any number".to_owned(),
-            limit => format!("at most {limit}"),
+            limit => format!("at most {}", exact(limit)),
         }
     )
 }
@@ -72,13 +74,13 @@ fn enough(target: &TargetRecord, demand: &Demand, facts: &Facts) -> String {
 fn too_little(target: &TargetRecord, demand: &Demand, shortage: &Shortage) -> String {
     let amount = |value| match shortage.is_memory {
         true => size(value),
-        false => value.to_string(),
+        false => exact(value),
     };
     format!(
         "of {} connections to {} this machine can hold about {}: {} needed {}, there is {}. What would let it hold all: {}",
-        demand.connections,
+        exact(demand.connections()),
         target.name,
-        shortage.holds_about,
+        exact(shortage.holds_about),
         shortage.what,
         amount(shortage.needed),
         amount(shortage.there_is),
@@ -86,15 +88,33 @@ fn too_little(target: &TargetRecord, demand: &Demand, shortage: &Shortage) -> St
     )
 }
 
-fn too_little_memory(target: &TargetRecord, demand: &Demand, shortage: &Shortage) -> String {
+fn too_little_memory(
+    target: &TargetRecord,
+    demand: &Demand,
+    shortage: &Shortage,
+    fits: u64,
+) -> String {
     format!(
         "{} connections to {} need about {} of memory, and {} is available; ask for fewer, about {} would fit",
-        demand.connections,
+        exact(demand.connections()),
         target.name,
         size(shortage.needed),
         size(shortage.there_is),
-        shortage.holds_about
+        exact(fits)
     )
+}
+
+/// `1,000,000`.
+fn exact(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// Of memory, to a tenth.

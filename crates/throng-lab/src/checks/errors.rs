@@ -67,7 +67,7 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
             "there is no way to the address from here (route, source address, permission, a missing socket file); try it with `ip route get`, and check --source"
         }
         ErrorKind::NotDelivered => {
-            "the server did not pass the line on to every connection within the reply timeout; see whether it dropped any, and raise --timeout if it is merely slow"
+            "a line that was due (the greeting, or the one that is passed on) did not come within the reply timeout; does the server greet as --greeting says (--no-greeting if not at all)? see whether it dropped any, and raise --timeout if it is merely slow"
         }
         ErrorKind::DeliveredTwice => {
             "the server passed one line on twice to the same connection: it may have registered it twice"
@@ -88,13 +88,13 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
             "the server closed in the middle of a reply: it loses what it has not written yet; look at how it closes"
         }
         ErrorKind::WrongBytes => {
-            "what came back is not what was sent or expected: the server corrupts or reorders, or does not speak this protocol; check the target, or --send and --expect"
+            "what came back is not what was sent or expected: the server corrupts or reorders, or does not speak this protocol; check the target, or what it is asked for (--send and --expect; in a fan-out --greeting, --no-greeting and --line)"
         }
         ErrorKind::HttpStatus => {
             "the server speaks HTTP and does not give this page; check the address and its path, and the server's own log"
         }
         ErrorKind::ExcessBytes => {
-            "the server sent more than it was asked for: it greets, duplicates or broadcasts, or its reply ends elsewhere than --expect says; check the target, or --send and --expect"
+            "the server sent more than it was asked for: it greets, duplicates or broadcasts, or its reply ends elsewhere than it is said to; check the target, or what it is asked for (--send and --expect; in a fan-out --greeting, --no-greeting and --line)"
         }
         ErrorKind::ReplyTimedOut => {
             "the server stopped answering: it hangs, starves some connections, or waits for more input; if it is only slow, raise --timeout"

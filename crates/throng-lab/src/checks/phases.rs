@@ -21,6 +21,10 @@ struct Served<'a> {
     connected: u32,
     /// Of these, greeted and heard; absent where nothing was sent on all.
     heard: Option<u32>,
+    /// Of these, accepted and kept.
+    accepted: u32,
+    /// Open for the generator, and left in the server's accept queue.
+    unaccepted: u32,
     /// By the server's design; absent where that has no bound below what was asked.
     declared: Option<u32>,
     /// What a launched server noted of a limit that it met.
@@ -29,12 +33,12 @@ struct Served<'a> {
 
 impl Served<'_> {
     fn served(&self) -> u32 {
-        self.heard.unwrap_or(self.connected).min(self.connected)
+        self.heard.unwrap_or(self.accepted).min(self.connected)
     }
 
     /// Whether it is the server that had no room for more.
     fn is_bounded_by_server(&self) -> bool {
-        self.declared.is_some() || self.noted.is_some()
+        self.declared.is_some() || self.noted.is_some() || self.unaccepted > 0
     }
 }
 
@@ -47,6 +51,8 @@ pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
         asked: evidence.asked,
         connected: load.connect.connected,
         heard: heard(load),
+        accepted: accepted(load, evidence.unaccepted),
+        unaccepted: evidence.unaccepted,
         declared: evidence
             .serves_at_once
             .filter(|&declared| declared < evidence.asked),
@@ -92,18 +98,12 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 2] {
         .fanout
         .as_ref()
         .and_then(|phases| phases.sustained.as_ref());
-    let (Some(spec), Some(sustained)) = (spec, sustained) else {
+    let (Some(_), Some(sustained)) = (spec, sustained) else {
         return kinds.map(|kind| not_applicable(kind, "no lines were put at a rate"));
-    };
-    let open = Pacing::Open {
-        rate_per_second: spec.rate_per_second,
-        arrivals: spec.arrivals,
-        outstanding: 1,
-        spin: false,
     };
     [
         generator_bound::check(&Pacing::Closed { outstanding: 1 }, evidence.busy),
-        scheduling::check(&open, Some(&sustained.scheduling_error)),
+        scheduling::of_lines(&sustained.scheduling_error),
     ]
 }
 
@@ -112,6 +112,16 @@ pub(crate) fn heard(load: &LoadRecord) -> Option<u32> {
     let phases = load.fanout.as_ref()?;
     let lines = phases.acknowledge.iter().chain(&phases.get);
     lines.map(|line| line.received).min()
+}
+
+/// Connections that the server took and did not end by itself while they were held.
+pub(crate) fn accepted(load: &LoadRecord, unaccepted: u32) -> u32 {
+    let lost = load
+        .hold
+        .as_ref()
+        .map_or(0, |phases| phases.lost_errors.total());
+    let open = load.connect.connected.saturating_sub(unaccepted);
+    open.saturating_sub(u32::try_from(lost).unwrap_or(u32::MAX))
 }
 
 fn opened(served: &Served<'_>, load: &LoadRecord) -> Check {
@@ -151,6 +161,19 @@ fn opened(served: &Served<'_>, load: &LoadRecord) -> Check {
         return made(
             CheckResult::Partial,
             format!("serves {k} of {asked}: {noted}"),
+        );
+    }
+    let is_silent = load
+        .hold
+        .as_ref()
+        .is_some_and(|phases| phases.pinged > 0 && phases.answered == 0);
+    if served.unaccepted > 0 && k > 0 && !is_silent {
+        return made(
+            CheckResult::Partial,
+            format!(
+                "serves {k} of {asked}: {} more were open and stood in its accept queue to the end; raise its limits (descriptors, threads), or open fewer",
+                served.unaccepted
+            ),
         );
     }
     let why = match stop {

@@ -8,6 +8,8 @@ use super::{made, not_applicable};
 const SPINNING_P99_NS_MAX: u64 = 15_000;
 /// Sleeping alone errs by 40 to 75 µs.
 const SLEEPING_P99_NS_MAX: u64 = 100_000;
+/// Spinning, but for what is to be read.
+const READING_P99_NS_MAX: u64 = 100_000;
 
 pub(super) fn check(pacing: &Pacing, error: Option<&Histogram>) -> Check {
     let kind = CheckKind::SchedulingError;
@@ -17,11 +19,26 @@ pub(super) fn check(pacing: &Pacing, error: Option<&Histogram>) -> Check {
     let Some(error) = error.filter(|error| error.count > 0) else {
         return not_applicable(kind, "nothing was sent by the schedule");
     };
-    let (bound_ns, how) = if spin {
-        (SPINNING_P99_NS_MAX, "spinning")
+    if spin {
+        let remedy = "give it a CPU of its own (cpus), more shards, or a lower rate";
+        kept(error, SPINNING_P99_NS_MAX, "spinning", remedy)
     } else {
-        (SLEEPING_P99_NS_MAX, "sleeping")
-    };
+        let remedy = "let it spin (leave --no-spin out), or give it a CPU of its own (cpus)";
+        kept(error, SLEEPING_P99_NS_MAX, "sleeping", remedy)
+    }
+}
+
+/// Lines of a fan-out: the thread that puts them also reads what comes out, and may be at that when one is due.
+pub(super) fn of_lines(error: &Histogram) -> Check {
+    let remedy = "give it a CPU of its own (cpus), more shards, or a lower rate";
+    kept(error, READING_P99_NS_MAX, "reading in between", remedy)
+}
+
+fn kept(error: &Histogram, bound_ns: u64, how: &str, remedy: &str) -> Check {
+    let kind = CheckKind::SchedulingError;
+    if error.count == 0 {
+        return not_applicable(kind, "nothing was sent by the schedule");
+    }
     let microseconds = |ns: u64| ns as f64 / 1e3;
     let evidence = format!(
         "99 % of the messages were sent within {:.1} µs of when they could be ({how}: at most {:.0} µs)",
@@ -32,11 +49,6 @@ pub(super) fn check(pacing: &Pacing, error: Option<&Histogram>) -> Check {
     if error.p99_ns <= bound_ns {
         made(kind, CheckResult::Passed, measured, bound, evidence)
     } else {
-        let remedy = if spin {
-            "give it a CPU of its own (cpus), more shards, or a lower rate"
-        } else {
-            "let it spin (leave --no-spin out), or give it a CPU of its own (cpus)"
-        };
         let detail = format!(
             "{evidence}: the generator was late, and latencies include its own lateness; {remedy}"
         );

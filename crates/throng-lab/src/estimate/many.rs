@@ -14,10 +14,11 @@ const CONNECT: Duration = Duration::from_micros(30);
 const CONNECT_IN_TURN: Duration = Duration::from_micros(60);
 const CLOSE: Duration = Duration::from_micros(15);
 /// Starting a thread or process and ending it.
-const PER_THREAD: Duration = Duration::from_micros(60);
+const PER_THREAD: Duration = Duration::from_micros(100);
 const PER_PROCESS: Duration = Duration::from_micros(400);
 /// A line out of one connection; where a thread is woken for it, more.
 const DELIVERY: Duration = Duration::from_micros(10);
+const DELIVERY_BY_THREAD: Duration = Duration::from_micros(20);
 const PING: Duration = Duration::from_micros(25);
 
 /// Connects, the hold, the pings, and the close.
@@ -34,15 +35,24 @@ pub(super) fn fanout(
     model: Option<&BuiltInModel>,
 ) -> Duration {
     let connections = f64::from(setting.connections);
+    let threads = match model.map(|model| model.each) {
+        Some(PerConnection::Threads(threads)) => threads,
+        _ => 0,
+    };
+    let delivery = if threads > 0 {
+        DELIVERY_BY_THREAD
+    } else {
+        DELIVERY
+    };
     let single = if spec.greeting.is_some() { 2.0 } else { 1.0 };
     let sustained = spec.sustain.map_or(Duration::ZERO, |sustain| {
         let asked = Duration::from_nanos(sustain.duration_ns);
         let lines = sustain.rate_per_second * asked.as_secs_f64();
         // What cannot be delivered in time is still awaited.
-        asked.max(times(DELIVERY, lines * connections))
+        asked.max(times(delivery, lines * connections))
     });
     opened_and_closed(setting, model)
-        .saturating_add(times(DELIVERY, single * connections))
+        .saturating_add(times(delivery, single * connections))
         .saturating_add(sustained)
 }
 

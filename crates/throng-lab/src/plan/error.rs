@@ -65,6 +65,10 @@ pub enum PlanError {
         why: &'static str,
         known: String,
     },
+    #[error(
+        "{model} greets with `connected`, and with nothing else, so `greeting` cannot be another or none; leave --greeting and --no-greeting out, or name a server of yours"
+    )]
+    Greeting { model: String },
     #[error("target `{target}`: `{option}` {why}; write for example {option} {example}")]
     ModelOptionValue {
         target: String,
@@ -73,7 +77,7 @@ pub enum PlanError {
         example: &'static str,
     },
     #[error(
-        "{0}: a Unix socket has no handshake, so of what this experiment shows (SYNs dropped, sent again, answered by cookies) nothing happens there; measure it over TCP, or with throng echo"
+        "{0}: a Unix socket has no handshake and no TIME_WAIT, so of what this experiment shows (what a new TCP connection costs, SYNs dropped and sent again) nothing happens there; measure it over TCP, or with throng echo"
     )]
     NoHandshake(String),
     #[error(

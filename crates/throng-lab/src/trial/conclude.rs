@@ -55,6 +55,7 @@ pub(super) fn conclude(
             load: &record,
             busy,
             asked: setting.connections,
+            unaccepted: trial.unaccepted.unwrap_or(0),
             serves_at_once: trial.job.exchange.serves_at_once,
             stolen: seen.stolen,
             server,

@@ -5,7 +5,7 @@ use throng_record::{LoadRecord, Setting, SideRecord, TargetKind, TargetRecord, T
 use throng_sys::limits::{self, MachineLimits};
 use throng_sys::open_descriptors::OpenDescriptors;
 
-use crate::checks::phases::heard;
+use crate::checks::phases::{accepted, heard};
 use crate::explain::{
     Account, Evidence, FlowsSeen, Limits, QueueSeen, Seen, ServerSeen, attribute,
     duration_least_ns, findings,
@@ -96,7 +96,7 @@ pub(super) fn find(
             processes_max,
             descriptors: seen.descriptors,
             ending: seen.ending,
-            served: served(record),
+            served: served(record, trial.unaccepted),
         },
         limits: &limits(),
         setting,
@@ -130,9 +130,15 @@ pub(super) fn find(
 }
 
 /// Connections that were served at once; absent where no message went over all of them.
-fn served(record: &LoadRecord) -> Option<u32> {
+fn served(record: &LoadRecord, unaccepted: Option<u32>) -> Option<u32> {
     let served = record.exchange.connections_served;
-    heard(record).or_else(|| (served > 0 && record.connections.is_none()).then_some(served))
+    let accepted = record
+        .hold
+        .as_ref()
+        .and_then(|_| Some(accepted(record, unaccepted?)));
+    heard(record)
+        .or(accepted)
+        .or_else(|| (served > 0 && record.connections.is_none()).then_some(served))
 }
 
 fn limits() -> Limits {

@@ -58,6 +58,8 @@ pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
         let mut lines: Vec<String> = unreadable
             .map(|why| format!("{at}: not readable in the record: {why}"))
             .collect();
+        let partial = crowd.partial_because.iter();
+        lines.extend(partial.map(|why| format!("{at}: {}.", why.trim_end_matches('.'))));
         if (1..crowd.trials.planned).contains(&crowd.trials_behind) {
             let planned = plural(crowd.trials.planned.into(), "trial");
             lines.push(format!(
@@ -81,6 +83,10 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
         (
             any(|crowd| crowd.errors_total() > 0),
             "errors: of all trials of a row, whatever they are worth.",
+        ),
+        (
+            has_figures("†"),
+            "†: of fewer connections than were asked for: those that opened and were served. Not to be compared, neither with the other rows nor with what is published.",
         ),
         (has_figures("*"), "*: stands with a reservation, see above."),
         (

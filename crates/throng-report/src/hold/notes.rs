@@ -64,7 +64,7 @@ pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
     let line = |row: &Row| {
         (row.lost > 0).then(|| {
             format!(
-                "{} at {}: {} ended while nothing was sent.",
+                "{} at {}: {} ended, or got bytes that nobody asked for, while nothing was sent.",
                 row.crowd.target,
                 row.crowd.heading,
                 plural(row.lost, "connection")

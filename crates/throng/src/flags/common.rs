@@ -72,7 +72,7 @@ pub(crate) struct CommonFlags {
         help_heading = "Launched servers"
     )]
     accept_threads: Option<Vec<u32>>,
-    /// Address family on which they listen: ipv4, ipv6 or, but in the backlog experiment, unix [default: ipv4]
+    /// Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]
     #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), hide_possible_values = true, help_heading = "Launched servers")]
     family: Option<Vec<ListenFamily>>,
     /// Their network and the generator's: a private one with its own settings and counters, or the host's [default: private]

@@ -65,6 +65,7 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         phase_costs: vec![],
         kernel_memory: None,
         generator_bytes_per_connection: None,
+        unaccepted: None,
         accept: None,
         accept_queue: None,
         handshakes: None,

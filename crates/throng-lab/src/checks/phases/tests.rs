@@ -1,7 +1,7 @@
 use throng_record::side::CounterDeltas;
 use throng_record::{
-    Arrivals, ConnectStop, FanoutPhases, FanoutSpec, Histogram, HoldSpec, LinePhase, Network,
-    Sustain, SustainedPhase, TargetKind, Verdict, histogram,
+    Arrivals, ConnectStop, FanoutPhases, FanoutSpec, Histogram, HoldPhases, HoldSpec, LinePhase,
+    Network, Sustain, SustainedPhase, TargetKind, Verdict, histogram,
 };
 
 use super::*;
@@ -30,6 +30,7 @@ struct Case {
     busy: Busy,
     serves_at_once: Option<u32>,
     note: Option<&'static str>,
+    unaccepted: u32,
 }
 
 impl Case {
@@ -53,6 +54,7 @@ impl Case {
             },
             serves_at_once: None,
             note: None,
+            unaccepted: 0,
         }
     }
 
@@ -80,6 +82,7 @@ impl Case {
             load: &self.load,
             busy: self.busy,
             asked: 100,
+            unaccepted: self.unaccepted,
             serves_at_once: self.serves_at_once,
             stolen: None,
             server: &LifeEnd::Ended(ending, Asked::default()),
@@ -208,4 +211,41 @@ fn lines_at_a_rate_are_qualified_by_a_generator_that_is_full_or_late() {
         Verdict::Valid,
         "one line is as fast as it goes"
     );
+}
+
+#[test]
+fn what_stands_in_the_accept_queue_is_not_served() {
+    let mut case = Case::new(HOLD, 100, None);
+    case.unaccepted = 40;
+    let mut pings = HoldPhases {
+        pinged: 10,
+        answered: 6,
+        ..HoldPhases::default()
+    };
+    pings
+        .ping_errors
+        .count(ErrorKind::ReplyTimedOut, String::new);
+    case.load.hold = Some(pings);
+    assert_eq!(case.verdict(), Verdict::Partial);
+    let opened = case.told(CheckKind::UnservedConnections).detail;
+    assert!(opened.starts_with("serves 60 of 100: 40 more"), "{opened}");
+    case.load.hold.as_mut().expect("one").answered = 0;
+    assert_eq!(case.verdict(), Verdict::Invalid, "nobody is served");
+}
+
+#[test]
+fn connections_that_the_server_closed_for_want_of_threads_are_not_served() {
+    let mut case = Case::new(HOLD, 100, None);
+    let mut phases = HoldPhases::default();
+    for _ in 0..30 {
+        phases
+            .lost_errors
+            .count(ErrorKind::ClosedEarly, String::new);
+    }
+    case.load.hold = Some(phases);
+    assert_eq!(case.verdict(), Verdict::Invalid);
+    case.note = Some("note: 30 connections were closed unserved: no thread");
+    assert_eq!(case.verdict(), Verdict::Partial);
+    let opened = case.told(CheckKind::UnservedConnections).detail;
+    assert!(opened.starts_with("serves 70 of 100"), "{opened}");
 }

@@ -15,7 +15,7 @@ const CONNECTIONS: u32 = 1_000;
 /// The only one in which connections hear of one another, so that there is no choice.
 const WORKLOAD: &str = "broadcast";
 /// As published.
-const GREETING: &str = "connected";
+pub(super) const GREETING: &str = "connected";
 const LINE: &str = "hello";
 /// Built-in servers give a connection up whose line is longer than 64 KiB.
 const LINE_BYTES_MAX: usize = 32 * 1024;

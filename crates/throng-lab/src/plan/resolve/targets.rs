@@ -6,6 +6,7 @@ use throng_record::TargetRecord;
 use throng_record::plan::{Experiment, ListenFamily};
 
 use super::{accept, foreign};
+use crate::plan::escape::unescape;
 use crate::plan::{BuiltInModel, Environment, ModelServes, PerConnection, PlanDraft, PlanError};
 use crate::suggest::or_list;
 use crate::target::TargetDraft;
@@ -93,6 +94,21 @@ fn check(
             model: model.name.clone(),
             why: no_broadcast(model),
             known: broadcasters(environment),
+        });
+    }
+    let greets_otherwise = draft.greeting.as_ref().is_some_and(|sweep| {
+        let mut greetings = sweep.values().iter();
+        // One that cannot be read is refused as such.
+        greetings.any(|greeting| {
+            unescape(greeting).is_ok_and(|bytes| bytes != super::fanout::GREETING.as_bytes())
+        })
+    });
+    if experiment == Experiment::Fanout
+        && greets_otherwise
+        && let Some(model) = environment.model_of(target)
+    {
+        return Err(PlanError::Greeting {
+            model: model.name.clone(),
         });
     }
     let refusal = environment

@@ -68,7 +68,7 @@ fn a_fan_out_is_as_published_where_nothing_else_is_asked_for() {
 #[test]
 fn lines_greetings_and_a_rate_may_be_asked_for() {
     let plan = fanout(
-        "connections = [7, 3]\nline = 'a\\tb'\ngreeting = ''\nrate = 20\nduration = '3s'\narrivals = 'exponential'\nconnect-concurrency = 8\nconnect-rate = 1000.0",
+        "targets = ['tcp://127.0.0.1:9']\nconnections = [7, 3]\nline = 'a\\tb'\ngreeting = ''\nrate = 20\nduration = '3s'\narrivals = 'exponential'\nconnect-concurrency = 8\nconnect-rate = 1000.0",
     );
     let speakers: Vec<u32> = plan
         .settings
@@ -206,6 +206,11 @@ fn whatever_makes_no_sense_is_refused_with_what_to_write() {
             &["`line = a\\nb`", "leave the newline out"],
         ),
         ("greeting = 'a\\q'", &["`greeting = a\\q`", "no escape"]),
+        (
+            "greeting = ''",
+            &["greets with `connected`", "--no-greeting"],
+        ),
+        ("greeting = 'hi'", &["greets with `connected`"]),
         ("rate = 0", &["`rate = 0`", "lines per second", "rate = 10"]),
         ("duration = '1s'", &["`duration` needs `rate`"]),
         ("arrivals = 'constant'", &["`arrivals` needs `rate`"]),
