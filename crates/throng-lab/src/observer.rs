@@ -121,15 +121,7 @@ impl Observer {
 
     /// The generator waits, or has ended: the phase under way is over, and `next` begins when it goes on.
     pub(crate) fn border(&mut self, next: Option<PhaseName>) {
-        let begun_at_ns = monotonic_ns();
-        let generator = self.generator.as_mut().and_then(Side::reading);
-        let server = self.server.as_mut().and_then(Side::reading);
-        let border = Border {
-            begun_at_ns,
-            ended_at_ns: monotonic_ns(),
-            generator,
-            server,
-        };
+        let border = self.read_border();
         let ended = self.phases.border(border, next);
         if ended.is_some() && ended == self.window_phase {
             self.window_ended_with(&border);
@@ -154,6 +146,28 @@ impl Observer {
         }
         if next.is_some() && next == self.window_phase {
             self.window_begins_after(&border);
+        }
+    }
+
+    /// One phase has turned into the next while the generator goes on: the time of the reading is the next one's.
+    pub(crate) fn border_in_passing(&mut self, next: PhaseName) {
+        let border = self.read_border();
+        let in_passing = Border {
+            ended_at_ns: border.begun_at_ns,
+            ..border
+        };
+        self.phases.border(in_passing, Some(next));
+    }
+
+    fn read_border(&mut self) -> Border {
+        let begun_at_ns = monotonic_ns();
+        let generator = self.generator.as_mut().and_then(Side::reading);
+        let server = self.server.as_mut().and_then(Side::reading);
+        Border {
+            begun_at_ns,
+            ended_at_ns: monotonic_ns(),
+            generator,
+            server,
         }
     }
 

@@ -61,6 +61,8 @@ pub struct Fleet {
     interrupt: Interrupt,
     /// Open connections that have not been exchanged with yet.
     fresh: u32,
+    /// When the last connect had ended.
+    connected_at_ns: u64,
     /// Where there is a fan-out.
     fanout: Option<(Arc<Script>, Arc<Relay>)>,
 }
@@ -105,6 +107,7 @@ impl Fleet {
             orders: Arc::clone(&orders),
             interrupt,
             fresh: 0,
+            connected_at_ns: 0,
             fanout,
         };
         let mut first = 0;
@@ -152,7 +155,13 @@ impl Fleet {
             Answer::Connected(connect) => Some(*connect),
             _ => None,
         });
-        let phase = connects::connects(shards.collect());
+        let shards: Vec<_> = shards.collect();
+        self.connected_at_ns = shards
+            .iter()
+            .map(|shard| shard.ended_at_ns)
+            .max()
+            .unwrap_or_else(monotonic_ns);
+        let phase = connects::connects(shards, self.spec.connections);
         self.fresh = phase.connected;
         Ok(phase)
     }

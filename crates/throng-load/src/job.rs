@@ -61,6 +61,7 @@ fn on_kept_connections(
         connect,
         user_bytes_per_connection,
     } = open(job, || assemble(job, interrupt), tell)?;
+    are_open(&connect, tell);
     let exchange = fleet.exchange(&job.exchange, &mut |stage| tell(event(stage)))?;
     std::thread::sleep(SETTLE);
     let close = fleet.close(&mut |_| {})?;
@@ -86,7 +87,8 @@ struct Opened {
     user_bytes_per_connection: f64,
 }
 
-/// Makes the fleet and connects it. Works that have phases tell of this one and of how far it is.
+/// Makes the fleet and connects it. Works that have phases tell of this one and of how far it is. What comes of its own accord may be
+/// awaited before [`are_open`].
 fn open(
     job: &LoadJob,
     assemble: impl FnOnce() -> Result<Fleet, LoadError>,
@@ -104,14 +106,18 @@ fn open(
         }
     })?;
     let grown_bytes = private_bytes().saturating_sub(before_bytes);
-    tell(LoadEvent::Connected {
-        connected: connect.connected,
-    });
     Ok(Opened {
         fleet,
         connect,
         user_bytes_per_connection: grown_bytes as f64 / f64::from(job.fleet.connections),
     })
+}
+
+/// Waits until whoever is told has looked at both sides with every connection open.
+fn are_open(connect: &ConnectPhase, tell: &mut dyn FnMut(LoadEvent)) {
+    tell(LoadEvent::Connected {
+        connected: connect.connected,
+    });
 }
 
 /// Whoever was told that none is connected makes ready to observe the connects, which are what is measured.

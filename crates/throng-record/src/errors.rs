@@ -94,6 +94,10 @@ impl ErrorCounts {
 
     /// Counts one error of the connection with this index within the fleet, which also begins its example.
     pub fn count_at(&mut self, connection: u32, kind: ErrorKind, detail: impl FnOnce() -> String) {
+        let is_first = first_of(&self.connections, kind).is_none_or(|first| connection < first);
+        if is_first {
+            self.first_examples.remove(&kind);
+        }
         self.count(kind, || format!("connection {connection}: {}", detail()));
         keep_lowest(self.connections.entry(kind).or_default(), [connection]);
     }
@@ -116,15 +120,22 @@ impl ErrorCounts {
             *self.counts.entry(kind).or_default() += count;
         }
         for (&kind, example) in &other.first_examples {
-            self.first_examples
-                .entry(kind)
-                .or_insert_with(|| example.clone());
+            let ours = first_of(&self.connections, kind);
+            let theirs = first_of(&other.connections, kind);
+            let is_theirs = ours.zip(theirs).is_some_and(|(ours, theirs)| theirs < ours);
+            if is_theirs || !self.first_examples.contains_key(&kind) {
+                self.first_examples.insert(kind, example.clone());
+            }
         }
         for (&kind, connections) in &other.connections {
             let kept = self.connections.entry(kind).or_default();
             keep_lowest(kept, connections.iter().copied());
         }
     }
+}
+
+fn first_of(connections: &BTreeMap<ErrorKind, Vec<u32>>, kind: ErrorKind) -> Option<u32> {
+    connections.get(&kind)?.first().copied()
 }
 
 fn keep_lowest(kept: &mut Vec<u32>, more: impl IntoIterator<Item = u32>) {
@@ -137,6 +148,19 @@ fn keep_lowest(kept: &mut Vec<u32>, more: impl IntoIterator<Item = u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_example_is_of_the_first_connection_by_index() {
+        let mut all = ErrorCounts::default();
+        all.count_at(399, ErrorKind::ClosedEarly, || "late".to_owned());
+        all.count_at(400, ErrorKind::ClosedEarly, || "later".to_owned());
+        let mut other = ErrorCounts::default();
+        other.count_at(200, ErrorKind::ClosedEarly, || "second".to_owned());
+        other.count_at(179, ErrorKind::ClosedEarly, || "first".to_owned());
+        all.merge(&other);
+        let example = &all.first_examples[&ErrorKind::ClosedEarly];
+        assert_eq!(example, "connection 179: first");
+    }
 
     #[test]
     fn the_first_connections_are_named_whichever_shard_tells_first() {

@@ -66,7 +66,7 @@ pub struct LinePhase {
     pub due: u32,
     /// Connections to which exactly this line came.
     pub received: u32,
-    /// From the phase's start to the last line. The greeting may have come before it: then 0.
+    /// From the phase's start to the last line. 0 where all had come before it, as greetings may, and where it came to nobody.
     pub duration_ns: u64,
     /// Of each connection to which it came.
     pub latency: Histogram,

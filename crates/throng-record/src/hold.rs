@@ -27,6 +27,10 @@ pub struct HoldPhases {
     pub pinged: u32,
     /// Of these, answered in full and rightly.
     pub answered: u32,
+    /// Connections that were to be pinged and were not: as many pings as go on at once, four at least, had timed out one after another in a
+    /// thread of the generator, with no answer between them.
+    #[serde(default)]
+    pub not_pinged: u32,
     /// From the first ping to the last answer.
     pub ping_duration_ns: u64,
     /// From each ping to its answer's last byte.

@@ -24,13 +24,14 @@ pub struct LoadJob {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum LoadEvent {
-    /// All connects have ended; nothing has been sent yet. Where each message has a connection of its own, told before the first
+    /// All connects have ended, and in a fan-out the greetings have come; nothing has been sent yet. Where each message has a connection of its own, told before the first
     /// connect, of none.
     Connected {
         /// Connections that opened.
         connected: u32,
     },
-    /// A phase begins as soon as the generator is told to go on: until then it waits, and both sides are read.
+    /// A phase begins as soon as the generator is told to go on: until then it waits, and both sides are read. Only the acknowledgements
+    /// are not waited for: they come of the server's own accord, so that the generator goes on at once.
     Phase {
         /// Which.
         phase: PhaseName,
@@ -61,7 +62,11 @@ impl LoadEvent {
     /// Whether the generator now waits until it is told to go on.
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
-        matches!(self, Self::Connected { .. } | Self::Phase { .. })
+        match self {
+            Self::Connected { .. } => true,
+            Self::Phase { phase } => *phase != PhaseName::Acknowledge,
+            _ => false,
+        }
     }
 }
 

@@ -28,7 +28,7 @@ pub struct ConnectPhase {
     /// The slowest that completed, slowest first, ten at most.
     #[serde(default)]
     pub slowest: Vec<SlowConnection>,
-    /// The first failure; absent where all opened, and stayed open to the end of the phase.
+    /// The first failure; absent where all opened, even if some did not stay open to the end of the phase.
     #[serde(default)]
     pub stop: Option<ConnectStop>,
     /// Connects that were never begun. A thread of the generator stops after sixteen in succession that failed for want of local ports or of

@@ -36,7 +36,7 @@ impl Work {
 pub enum PhaseName {
     /// Every connection is opened.
     Connect,
-    /// Every connection is greeted.
+    /// Every connection is greeted. It begins with the end of the last connect, without a wait between the two.
     Acknowledge,
     /// One line is put, and comes out of every connection. A reading between the two would hold up those that read.
     Get,
@@ -66,7 +66,8 @@ impl PhaseName {
     }
 }
 
-/// What a phase cost both sides. The readings are taken while the generator waits between two phases.
+/// What a phase cost both sides. The readings are taken while the generator waits between two phases; only that between the connects and
+/// the acknowledgements is taken while it goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseCost {
     /// Which.

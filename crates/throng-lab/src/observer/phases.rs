@@ -2,13 +2,14 @@
 //!
 //! Between two phases the generator waits and nothing goes on, so one reading ends a phase and begins the next. A phase's window is from the
 //! end of the reading before it to the start of the reading after it: reading tens of thousands of processes takes its time, and that
-//! is in no phase.
+//! is in no phase. The generator does not wait for the border between connects and acknowledgements: there the reading's time is the
+//! latter's.
 
 use throng_record::{PhaseCost, PhaseName, SideCost};
 
 use super::side::Reading;
 
-/// One reading of both sides, while the generator waits.
+/// One reading of both sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Border {
     pub(super) begun_at_ns: u64,

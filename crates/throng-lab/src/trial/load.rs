@@ -134,7 +134,11 @@ impl Progress {
             LoadEvent::Phase { phase } => {
                 self.phase = of_phase(*phase);
                 self.replies = 0;
-                observer.border(Some(*phase));
+                if event.awaits_answer() {
+                    observer.border(Some(*phase));
+                } else {
+                    observer.border_in_passing(*phase);
+                }
             }
             LoadEvent::Measuring => {
                 self.phase = TrialPhase::Measuring;

@@ -6,7 +6,8 @@ use super::merge::merged;
 use crate::shard::ShardConnect;
 use crate::slowest::Slowest;
 
-pub(super) fn connects(mut shards: Vec<ShardConnect>) -> ConnectPhase {
+/// Where all of so many opened, nothing stopped early, whatever became of them since.
+pub(super) fn connects(mut shards: Vec<ShardConnect>, all: u32) -> ConnectPhase {
     let started_at_ns = shards.iter().map(|shard| shard.started_at_ns).min();
     let started_at_ns = started_at_ns.unwrap_or(0);
     let ended_at_ns = shards.iter().map(|shard| shard.ended_at_ns).max();
@@ -23,6 +24,9 @@ pub(super) fn connects(mut shards: Vec<ShardConnect>) -> ConnectPhase {
         not_begun,
         ..ConnectPhase::default()
     };
+    if phase.connected == all {
+        phase.stop = None;
+    }
     for shard in &shards {
         phase.timeline.merge(shard.timeline.to_record());
         phase.errors.merge(&shard.errors);

@@ -54,9 +54,9 @@ impl Fleet {
         Self::start(spec, address, work, fanout, interrupt)
     }
 
-    /// Awaits the greeting on every open connection.
+    /// Awaits the greeting on every open connection. Counted from the end of the last connect: the shards have listened since.
     pub(crate) fn hear_greeting(&mut self, heard: Heard<'_>) -> Result<LinePhase, LoadError> {
-        let started_at_ns = monotonic_ns();
+        let started_at_ns = self.connected_at_ns;
         if let Some((script, relay)) = &self.fanout {
             relay.reset();
             relay.put_is_over(PutOver {

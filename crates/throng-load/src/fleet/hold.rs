@@ -76,6 +76,7 @@ impl Fleet {
         let last_ns = spans().map(|span| span.1).max().unwrap_or(0);
         record.ping_duration_ns = last_ns - first_ns;
         record.pinged = shards.iter().map(|shard| shard.pinged).sum();
+        record.not_pinged = shards.iter().map(|shard| shard.not_pinged).sum();
         record.answered = shards.iter().map(|shard| shard.answered).sum();
         record.ping_latency = Histogram::from(&merged(shards.iter().map(|shard| &shard.latency)));
         for shard in &shards {

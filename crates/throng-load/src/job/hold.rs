@@ -2,7 +2,7 @@
 
 use throng_record::{HoldPhases, HoldSpec, LoadEvent, LoadJob, LoadRecord, PhaseName};
 
-use super::{Opened, assemble, begin, event, open};
+use super::{Opened, are_open, assemble, begin, event, open};
 use crate::control::Interrupt;
 use crate::error::LoadError;
 use crate::fleet::validate_hold;
@@ -19,6 +19,7 @@ pub(super) fn run(
         connect,
         user_bytes_per_connection,
     } = open(job, || assemble(job, interrupt), tell)?;
+    are_open(&connect, tell);
     let mut hold = HoldPhases::default();
     if connect.connected > 0 && !interrupt.is_raised() {
         begin(PhaseName::Hold, tell);

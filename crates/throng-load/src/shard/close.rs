@@ -144,13 +144,20 @@ impl<B: Backend> Closing<'_, B> {
             return;
         }
         self.shard.assignment.orders.give_up_closes();
+        // Who ends the work early does not hold it against the peer that it had no time to.
+        let is_fault = !self.shard.assignment.interrupt.is_raised();
         for slot in batch {
-            if self.shard.connections[slot as usize].state == State::HalfClosed {
+            if self.shard.connections[slot as usize].state != State::HalfClosed {
+                continue;
+            }
+            if is_fault {
                 self.failed(
                     slot,
                     ErrorKind::CloseTimedOut,
                     "the peer did not close after our end of output",
                 );
+            } else {
+                self.close(slot);
             }
         }
         self.publish();

@@ -1,4 +1,6 @@
 //! Pings: one message on some of many idle connections, a few under way at a time, each awaited until its last byte.
+//!
+//! A server that answers nobody costs one round of time-outs and not one for every few connections: then no more are sent.
 
 use std::collections::VecDeque;
 
@@ -14,6 +16,8 @@ use crate::protocol::{Reading, Replies};
 
 /// How often orders and overdue answers are looked at.
 const LOOK_NS: u64 = 20 * MILLISECOND_NS;
+/// So many time-outs in succession say nothing yet, however few pings go on at once.
+const UNANSWERED_MIN: usize = 4;
 
 /// Which of a fleet's open connections are pinged: spread evenly over all.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +56,7 @@ pub(crate) struct Pings {
 pub(crate) struct ShardPings {
     pub(crate) pinged: u32,
     pub(crate) answered: u32,
+    pub(crate) not_pinged: u32,
     /// The first ping and the last answer.
     pub(crate) span_ns: Option<(u64, u64)>,
     pub(crate) latency: hdrhistogram::Histogram<u64>,
@@ -68,6 +73,8 @@ struct Pinging<'a, B> {
     /// Slots pinged, the longest ago first; those that are answered behind one that is not are still in it.
     under_way: VecDeque<u32>,
     unanswered: usize,
+    /// Time-outs since the last answer.
+    timed_out: usize,
     record: ShardPings,
 }
 
@@ -91,9 +98,11 @@ pub(super) fn run<B: Backend>(
         waiting,
         under_way: VecDeque::new(),
         unanswered: 0,
+        timed_out: 0,
         record: ShardPings {
             pinged: 0,
             answered: 0,
+            not_pinged: 0,
             span_ns: None,
             latency: histogram::empty(),
             ping_errors: ErrorCounts::default(),
@@ -108,6 +117,7 @@ impl<B: Backend> Pinging<'_, B> {
     fn run_to_end(&mut self) -> Result<(), LoadError> {
         while !self.shard.assignment.interrupt.is_raised() {
             while self.unanswered < self.at_once
+                && self.unanswered + self.timed_out < self.unanswered_max()
                 && let Some(slot) = self.waiting.pop_front()
             {
                 self.ping(slot);
@@ -124,12 +134,21 @@ impl<B: Backend> Pinging<'_, B> {
                 self.on_event(event);
             }
             self.end_overdue();
+            if self.timed_out >= self.unanswered_max() {
+                self.record.not_pinged += self.waiting.len() as u32;
+                self.waiting.clear();
+            }
             self.shard.assignment.progress.publish(ProgressReading {
                 replies: self.record.answered.into(),
                 ..ProgressReading::default()
             });
         }
         Ok(())
+    }
+
+    /// So many time-outs in succession, and no more is sent.
+    fn unanswered_max(&self) -> usize {
+        self.at_once.max(UNANSWERED_MIN)
     }
 
     /// Sends, unless the connection was lost while it waited.
@@ -218,6 +237,7 @@ impl<B: Backend> Pinging<'_, B> {
         connection.remembered = 0;
         let latency_ns = now_ns.saturating_sub(connection.waiting_since_ns);
         self.unanswered -= 1;
+        self.timed_out = 0;
         self.record.answered += 1;
         self.record.latency.saturating_record(latency_ns);
         if let Some((_, last_ns)) = &mut self.record.span_ns {
@@ -250,6 +270,7 @@ impl<B: Backend> Pinging<'_, B> {
                     ErrorKind::ReplyTimedOut,
                     "no answer within the reply timeout",
                 );
+                self.timed_out += 1;
             }
             self.under_way.pop_front();
         }

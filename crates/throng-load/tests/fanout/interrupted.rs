@@ -52,8 +52,12 @@ fn while_greetings_are_awaited() {
         let interrupt = Interrupt::default();
         let mut is_acknowledging = false;
         let record = run_job(&job, &interrupt, &mut |event| match event {
-            LoadEvent::Phase { phase } => is_acknowledging = phase == PhaseName::Acknowledge,
-            LoadEvent::Connected { connected } => server.await_accepted(connected),
+            LoadEvent::Phase {
+                phase: PhaseName::Acknowledge,
+            } => {
+                server.await_accepted(40);
+                is_acknowledging = true;
+            }
             LoadEvent::Progress { .. } if is_acknowledging => interrupt.raise(),
             _ => {}
         })

@@ -89,6 +89,16 @@ fn all_are_greeted_and_all_hear_the_line() {
             assert!(phases.put_ns.is_some() && phases.sustained.is_none());
             assert_none(&record.errors());
             assert_eq!(record.close.closed_in_order, CONNECTIONS);
+            let is_acknowledging = |event: &LoadEvent| {
+                let phase = PhaseName::Acknowledge;
+                *event == LoadEvent::Phase { phase }
+            };
+            let is_open = |event: &LoadEvent| matches!(event, LoadEvent::Connected { .. });
+            let at = events.iter().position(is_acknowledging);
+            assert!(
+                at < events.iter().position(is_open),
+                "greetings wait for nobody"
+            );
             let waits: Vec<LoadEvent> = events
                 .into_iter()
                 .filter(LoadEvent::awaits_answer)
@@ -101,9 +111,6 @@ fn all_are_greeted_and_all_hear_the_line() {
                     },
                     LoadEvent::Connected {
                         connected: CONNECTIONS
-                    },
-                    LoadEvent::Phase {
-                        phase: PhaseName::Acknowledge
                     },
                     LoadEvent::Phase {
                         phase: PhaseName::Get

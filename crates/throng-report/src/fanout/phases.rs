@@ -1,7 +1,7 @@
 //! The phases of a fan-out: how long each was on the clock, and what it cost both sides.
 
 use serde::Serialize;
-use throng_record::{FanoutPhases, PhaseCost, PhaseName, SideCost, Trial};
+use throng_record::{FanoutPhases, LinePhase, PhaseCost, PhaseName, SideCost, Trial};
 
 use crate::crowd::Behind;
 use crate::median::Estimate;
@@ -55,15 +55,18 @@ impl PhaseKind {
         }
     }
 
-    /// Its length on the clock.
+    /// Its length on the clock; absent where nothing came of it.
     pub(crate) fn duration_ns(self, trial: &Trial) -> Option<u64> {
         let fanout = |pick: fn(&FanoutPhases) -> Option<u64>| pick(trial.fanout.as_ref()?);
         match self {
             Self::Connect => Some(trial.connect.as_ref()?.duration_ns),
-            Self::Acknowledge => fanout(|phases| Some(phases.acknowledge.as_ref()?.duration_ns)),
+            Self::Acknowledge => fanout(|phases| line(phases.acknowledge.as_ref())),
             Self::Put => fanout(|phases| phases.put_ns),
-            Self::Get => fanout(|phases| Some(phases.get.as_ref()?.duration_ns)),
-            Self::Sustain => fanout(|phases| Some(phases.sustained.as_ref()?.duration_ns)),
+            Self::Get => fanout(|phases| line(phases.get.as_ref())),
+            Self::Sustain => fanout(|phases| {
+                let sustained = phases.sustained.as_ref()?;
+                (sustained.deliveries > 0).then_some(sustained.duration_ns)
+            }),
         }
     }
 
@@ -72,6 +75,11 @@ impl PhaseKind {
         let name = self.measured()?;
         trial.phase_costs.iter().find(|cost| cost.phase == name)
     }
+}
+
+fn line(line: Option<&LinePhase>) -> Option<u64> {
+    let line = line?;
+    (line.received > 0).then_some(line.duration_ns)
 }
 
 /// One phase of a row.

@@ -130,6 +130,32 @@ fn a_generator_without_ports_or_descriptors_leaves_a_part() {
 }
 
 #[test]
+fn a_late_close_is_told_and_undoes_nothing() {
+    let mut case = Case::new(fanout(None), 100, Some(100));
+    let late = &mut case.load.close.errors;
+    late.count(ErrorKind::CloseTimedOut, String::new);
+    assert_eq!(case.verdict(), Verdict::Valid);
+    let told = case.told(CheckKind::UnexpectedErrors).detail;
+    assert!(told.contains("slow to close"), "{told}");
+    assert!(!told.contains("half-close"), "{told}");
+}
+
+#[test]
+fn pings_that_were_given_up_are_told() {
+    let mut case = Case::new(HOLD, 100, None);
+    let mut hold = throng_record::HoldPhases {
+        not_pinged: 84,
+        ..throng_record::HoldPhases::default()
+    };
+    hold.ping_errors
+        .count(ErrorKind::ReplyTimedOut, String::new);
+    case.load.hold = Some(hold);
+    assert_eq!(case.verdict(), Verdict::Invalid);
+    let told = case.told(CheckKind::UnexpectedErrors).detail;
+    assert!(told.contains("84 pings were not sent"), "{told}");
+}
+
+#[test]
 fn connects_that_time_out_are_a_fault_unless_the_server_says_why() {
     let mut case = Case::new(fanout(None), 80, Some(60)).stopped(ErrorKind::ConnectTimedOut);
     let lost = &mut case.load.fanout.as_mut().expect("one").acknowledge;

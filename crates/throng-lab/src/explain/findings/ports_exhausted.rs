@@ -9,7 +9,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     if evidence.errors.of(KIND) == 0 {
         return None;
     }
-    let open = evidence.open_at(KIND);
+    // Not those at the first failure: others were in flight then, and had their ports.
+    let open = evidence.connect.connected;
     Some(Finding::PortsExhausted {
         ports: evidence.ports()?,
         source_addresses: evidence.sources(open)?.addresses,
@@ -26,7 +27,7 @@ mod tests {
     use crate::explain::findings::hand_made::Case;
 
     #[test]
-    fn the_first_that_failed_tells_how_many_were_open() {
+    fn all_that_opened_had_a_port() {
         let mut case = Case::echo();
         case.setting.source = SourceAddresses::Kernel;
         case.limits.machine.ip_local_port_range = Some((32_768, 60_999));
@@ -46,7 +47,7 @@ mod tests {
         let expected = Finding::PortsExhausted {
             ports: 28_232,
             source_addresses: 1,
-            open: 28_230,
+            open: 28_232,
             failed: 1_768,
         };
         assert_eq!(find(&case.evidence()), Some(expected));

@@ -2,7 +2,8 @@
 //! speaks appends to the list and wakes all writers, and each of these remembers how far it has come.
 //!
 //! *Cost.* Speaking is one append, however many connections there are. Then every writer wakes and wants the same mutex,
-//! once for each message: a thundering herd, which is what this one is here to show.
+//! once for each message: a thundering herd, which is what this one is here to show. Ends would be such a herd each, and closing all
+//! connections quadratic: those that come within [`ENDS_APART`] wake the writers together.
 //!
 //! *Bounds.* A message leaves the list when the last writer that it is for has taken it. It is driven out before that when the
 //! list has grown too heavy, and who has not had it by then is given up.
@@ -10,11 +11,16 @@
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use slab::Slab;
 
 use super::member::{AHEAD_BYTES, Member, Message, shut_down, weight};
 use crate::workload::UNSENT_BYTES_MAX;
+
+/// All writers are woken for ends no more often.
+const ENDS_APART: Duration = Duration::from_millis(10);
 
 /// The one list.
 #[derive(Debug, Default)]
@@ -37,6 +43,10 @@ struct State {
     places: Slab<Place>,
     /// Places that hear what is said next.
     listening: usize,
+    /// When all were last woken for an end.
+    woken_for_ends: Option<Instant>,
+    /// Somebody waits to wake all for the ends until then.
+    is_waking: bool,
 }
 
 #[derive(Debug)]
@@ -92,6 +102,26 @@ impl List {
         }
     }
 
+    /// Wakes all writers for an end that the state has in it: at once, or together with those of the ends that come just before and
+    /// after it.
+    fn wake_for_end<'a>(&'a self, mut state: MutexGuard<'a, State>) {
+        if state.is_waking {
+            return;
+        }
+        let since = state.woken_for_ends.map(|woken| woken.elapsed());
+        let early = since.and_then(|since| ENDS_APART.checked_sub(since));
+        if let Some(early) = early {
+            state.is_waking = true;
+            drop(state);
+            thread::sleep(early);
+            state = self.state();
+            state.is_waking = false;
+        }
+        state.woken_for_ends = Some(Instant::now());
+        drop(state);
+        self.said.notify_all();
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -114,8 +144,9 @@ impl Member for Listed {
     }
 
     fn end(&self) {
-        self.list.state().end_place(self.key);
-        self.list.said.notify_all();
+        let mut state = self.list.state();
+        state.end_place(self.key);
+        self.list.wake_for_end(state);
     }
 
     fn next(&self) -> Option<Message> {
@@ -132,9 +163,10 @@ impl Member for Listed {
     }
 
     fn give_up(&self) {
-        self.list.state().give_up(self.key);
-        self.list.said.notify_all();
+        let mut state = self.list.state();
+        state.give_up(self.key);
         self.list.caught_up.notify_all();
+        self.list.wake_for_end(state);
     }
 }
 

@@ -100,6 +100,24 @@ fn who_waits_is_woken_by_a_message_and_by_an_end() {
 }
 
 #[test]
+fn all_that_end_at_once_are_woken() {
+    in_each_room(|room| {
+        let guests: Vec<Guest> = (0..50).map(|_| Guest::of(room, b"")).collect();
+        let writers: Vec<_> = guests
+            .iter()
+            .map(|guest| {
+                let waiting = Arc::clone(&guest.member);
+                thread::spawn(move || waiting.next())
+            })
+            .collect();
+        guests.iter().for_each(|guest| guest.member.end());
+        for writer in writers {
+            assert_eq!(writer.join().expect("it returns"), None);
+        }
+    });
+}
+
+#[test]
 fn who_takes_nothing_is_given_up_and_the_others_are_not() {
     in_each_room(|room| {
         let quick = Guest::of(room, b"");
