@@ -95,7 +95,7 @@ fn of_connections(evidence: &Evidence<'_>, connections: &ConnectionsPhase) -> Ve
         ),
         server_count::check(evidence.target, evidence.server),
         server_died::check(evidence.target, evidence.server),
-        answered::somebody_was(connections, &evidence.load.errors()),
+        answered::somebody_was(connections, evidence.load),
     ]
 }
 

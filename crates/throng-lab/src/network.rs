@@ -75,8 +75,9 @@ impl<'a> Networks<'a> {
         let set_up = match try_all(&mut making, plan) {
             Ok(set_up) => set_up,
             Err(MakeError::Kernel(refusal)) => return Err(refusal.into()),
-            // An interrupted run ends before its first trial.
-            Err(error) if making.planned.is_empty() || matches!(error, MakeError::Interrupted) => {
+            // An interrupted run ends before its first trial: there is nothing to say of its network.
+            Err(MakeError::Interrupted) => return Ok(Self::fallen_back(None)),
+            Err(error) if making.planned.is_empty() => {
                 return Ok(Self::fallen_back(Some(in_one_line(&error))));
             }
             Err(error) => return Err(NetworkError::Refused(in_one_line(&error))),

@@ -18,6 +18,9 @@ pub const SLOW_FIRST_BYTE_SPARE_NS: u64 = 200_000_000;
 pub struct ConnectionsPhase {
     /// Connects begun: one for each request.
     pub begun: u64,
+    /// Connects of the warm-up that were begun. Failures are counted with those of the warm-up.
+    #[serde(default)]
+    pub warmup_begun: u64,
     /// Connects that completed.
     pub connected: u64,
     /// Connects of the warm-up that completed: in none of the other figures here.
@@ -54,6 +57,20 @@ pub struct ConnectionsPhase {
     /// The slow ones by cause.
     #[serde(default)]
     pub attribution: Attribution,
+}
+
+impl ConnectionsPhase {
+    /// Connects begun, warm-up included: of so many are the failures.
+    #[must_use]
+    pub const fn begun_in_all(&self) -> u64 {
+        self.warmup_begun + self.begun
+    }
+
+    /// Connects that completed, warm-up included.
+    #[must_use]
+    pub const fn connected_in_all(&self) -> u64 {
+        self.warmup_connected + self.connected
+    }
 }
 
 /// One request: a connection, what was sent on it, and what came back.

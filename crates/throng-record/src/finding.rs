@@ -60,8 +60,14 @@ pub enum Finding {
     ConnectionsRefused {
         /// How many.
         refused: u64,
-        /// Connects begun.
+        /// Connects begun, warm-up included.
         begun: u64,
+        /// Of these, connected.
+        #[serde(default)]
+        connected: u64,
+        /// Whether the server is known to have ended during the trial.
+        #[serde(default)]
+        server_died: bool,
         /// Whether a listener was there when the trial began; absent where it could not be looked up.
         was_listening: Option<bool>,
     },
@@ -141,7 +147,8 @@ pub enum Finding {
         ports: u32,
         /// Source addresses in use.
         source_addresses: u32,
-        /// Connections that were open when the first one failed.
+        /// Connections that were open when the first one failed; 0 where each message had a connection of its own, whose ports stay
+        /// taken in `TIME_WAIT` when it has ended.
         open: u32,
         /// Connects that failed so.
         failed: u64,

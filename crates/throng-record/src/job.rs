@@ -103,7 +103,7 @@ impl LoadRecord {
     #[must_use]
     pub fn connected(&self) -> u64 {
         match &self.connections {
-            Some(connections) => connections.warmup_connected + connections.connected,
+            Some(connections) => connections.connected_in_all(),
             None => self.connect.connected.into(),
         }
     }

@@ -93,6 +93,10 @@ pub struct Failures {
     pub closed: u64,
     /// No connection, or no answer, within its time.
     pub timed_out: u64,
+    /// No local port was left for the connect.
+    pub no_port: u64,
+    /// Answered, and not rightly: wrong or excess bytes, another HTTP status.
+    pub wrong: u64,
     /// Anything else.
     pub other: u64,
 }
@@ -125,6 +129,11 @@ impl Failures {
         self.named().iter().map(|(number, _)| number).sum()
     }
 
+    /// Those that no column of the records' figures is for.
+    pub(crate) const fn without_column(&self) -> u64 {
+        self.no_port + self.wrong + self.other
+    }
+
     /// `8 closed, 2 refused`; 0 where none did.
     pub(crate) fn words(&self) -> String {
         let some: Vec<String> = self
@@ -141,12 +150,14 @@ impl Failures {
     }
 
     /// Each kind with its word, the order of the tables.
-    pub(crate) fn named(&self) -> [(u64, &'static str); 5] {
+    pub(crate) fn named(&self) -> [(u64, &'static str); 7] {
         [
             (self.refused, "refused"),
             (self.reset, "reset"),
             (self.closed, "closed"),
             (self.timed_out, "timed out"),
+            (self.no_port, "without a port"),
+            (self.wrong, "answered wrongly"),
             (self.other, "other"),
         ]
     }

@@ -49,6 +49,8 @@ pub(crate) enum Column {
     Failed,
     TimeWait,
     ServerCpu,
+    /// The same where every message has a connection of its own.
+    ServerCpuOfCycle,
     ServerMemory,
     Limit,
 }
@@ -74,7 +76,7 @@ impl Column {
 pub(crate) const OF_CYCLES: [Column; 13] = {
     use Column::{
         ConnectP50, ConnectP99, Cycles, Failed, FirstByteP50, FirstByteP99, Limit, P50, P99, Ratio,
-        ServerCpu, Target, TimeWait,
+        ServerCpuOfCycle, Target, TimeWait,
     };
     [
         Target,
@@ -86,7 +88,7 @@ pub(crate) const OF_CYCLES: [Column; 13] = {
         ConnectP99,
         FirstByteP50,
         FirstByteP99,
-        ServerCpu,
+        ServerCpuOfCycle,
         Limit,
         TimeWait,
         Failed,
@@ -134,6 +136,7 @@ impl Tabular for Column {
             Self::Failed => "failed",
             Self::TimeWait => "TIME_WAIT\nleft",
             Self::ServerCpu => "server CPU\n/message",
+            Self::ServerCpuOfCycle => "server CPU\n/cycle",
             Self::ServerMemory => "server memory\n/connection",
             Self::Limit => "limit",
         }
@@ -175,7 +178,7 @@ impl Tabular for Column {
                 .as_ref()
                 .map_or_else(absent, |cycles| cycles.failures.words()),
             Self::TimeWait => row.cycles.as_ref().map_or_else(absent, time_wait),
-            Self::ServerCpu => row
+            Self::ServerCpu | Self::ServerCpuOfCycle => row
                 .server_cpu_per_message_ns
                 .map_or_else(absent, format::time_ns),
             Self::ServerMemory => row

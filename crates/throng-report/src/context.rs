@@ -7,7 +7,7 @@ use throng_record::plan::Experiment;
 use throng_record::{Plan, TargetKind};
 
 use crate::format::{exact, plural, setting_ns};
-use crate::summary::Summary;
+use crate::summary::{Standing, Summary};
 use told::Told;
 
 /// The question.
@@ -144,9 +144,19 @@ pub(crate) fn cut_short(summary: &Summary<'_>) -> Option<String> {
     } else {
         "ended"
     };
+    // Other experiments have rows of their own kind.
+    let has_nothing = summary.rows().next().is_some()
+        && summary
+            .rows()
+            .all(|row| row.standing == Standing::NotMeasured);
+    let what = if has_nothing {
+        "Nothing was measured until then."
+    } else {
+        "What was measured until then is below."
+    };
     summary.is_cut_short().then(|| {
         format!(
-            "This run {how} after {} of {}. What was measured until then is below.",
+            "This run {how} after {} of {}. {what}",
             exact(summary.trials_made.into()),
             plural(summary.trials_planned.into(), "trial")
         )

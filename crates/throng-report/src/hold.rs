@@ -91,11 +91,11 @@ fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
             .map(curve::points)
             .unwrap_or_default(),
         server_bytes_per_connection: behind
-            .estimate(|trial| trial.server.as_ref()?.memory_per_connection_bytes),
+            .estimate(|trial| of_many(trial, trial.server.as_ref()?.memory_per_connection_bytes?)),
         generator_bytes_per_connection: behind
-            .estimate(|trial| trial.generator_bytes_per_connection),
+            .estimate(|trial| of_many(trial, trial.generator_bytes_per_connection?)),
         kernel_bytes_per_connection: behind
-            .estimate(|trial| Some(trial.kernel_memory.as_ref()?.bytes_per_connection)),
+            .estimate(|trial| of_many(trial, trial.kernel_memory.as_ref()?.bytes_per_connection)),
         kernel: told.and_then(memory::of),
         answered: worst.map(|phase| phase.answered),
         pinged: worst.map(|phase| phase.pinged),
@@ -107,6 +107,12 @@ fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
         lost: phases().map(|phase| phase.lost_errors.total()).sum(),
         crowd: behind.crowd(record, target, setting),
     }
+}
+
+/// Memory grows by pages, slabs and whatever else happens meanwhile: divided by few connections that is noise.
+fn of_many(trial: &Trial, bytes: f64) -> Option<f64> {
+    const CONNECTIONS_MIN: u32 = 1_000;
+    (trial.connect.as_ref()?.connected >= CONNECTIONS_MIN).then_some(bytes)
 }
 
 fn hold(trial: &Trial) -> Option<&HoldPhases> {

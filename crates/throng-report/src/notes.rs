@@ -153,8 +153,12 @@ fn schedule(summary: &Summary<'_>) -> Vec<String> {
             Some(format!("{} %", format::ratio(share * 100.0)))
         });
         if !waits.is_empty() {
+            let (busy, due) = match summary.plan.experiment {
+                Experiment::Churn => ("client", "cycles"),
+                _ => ("connection", "messages"),
+            };
             lines.push(format!(
-                "Due while every connection was busy, at {at}: {waits} of the messages. Their wait is in their latency."
+                "Due while every {busy} was busy, at {at}: {waits} of the {due}. Their wait is in their latency."
             ));
         }
     }

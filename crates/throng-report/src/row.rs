@@ -1,6 +1,8 @@
 //! One row of the summary from the trials of one target at one setting.
 
-use throng_record::{ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, Trial};
+use throng_record::{
+    ConnectionsPhase, ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, Trial,
+};
 
 use crate::backlog::cell::failures;
 use crate::median;
@@ -211,15 +213,21 @@ fn connections_starved(trials: &[&Trial]) -> Option<f64> {
 }
 
 fn waited_share(trials: &[&Trial]) -> Option<f64> {
-    let open = trials
-        .iter()
-        .filter_map(|trial| trial.exchange.as_ref())
-        .filter(|exchange| exchange.scheduling_error.is_some());
-    let (waited, sent) = open.fold((0, 0), |(waited, sent), exchange| {
-        (
-            waited + exchange.waited_for_connection,
-            sent + exchange.sent,
-        )
-    });
-    (sent > 0).then(|| waited as f64 / sent as f64)
+    let mut all = (0, 0);
+    for trial in trials {
+        let Some(exchange) = &trial.exchange else {
+            continue;
+        };
+        if exchange.scheduling_error.is_none() {
+            continue;
+        }
+        // Those that waited are counted from the warm-up on, whether or not their connect succeeded.
+        let begun = trial
+            .connections
+            .as_ref()
+            .map_or(exchange.sent, ConnectionsPhase::begun_in_all);
+        all = (all.0 + exchange.waited_for_connection, all.1 + begun);
+    }
+    let (waited, begun) = all;
+    (begun > 0).then(|| (waited as f64 / begun as f64).min(1.0))
 }

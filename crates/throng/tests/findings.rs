@@ -157,6 +157,8 @@ fn connections_refused_where_nobody_listens() {
     let expected = Finding::ConnectionsRefused {
         refused: 8,
         begun: 8,
+        connected: 0,
+        server_died: false,
         was_listening: Some(false),
     };
     assert_eq!(*refused, expected);

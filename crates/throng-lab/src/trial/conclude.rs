@@ -164,7 +164,7 @@ fn cores_used(side: &SideRecord) -> Option<f64> {
 fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
     let cause = checks::errors::in_words(&record.errors());
     let connections = match &record.connections {
-        Some(connections) => connections.begun,
+        Some(connections) => connections.begun_in_all(),
         None => job.fleet.connections.into(),
     };
     format!(

@@ -17,6 +17,7 @@ pub(super) fn connections(shards: Vec<ShardConnections>) -> ConnectionsPhase {
     let mut phase = ConnectionsPhase {
         begun: sum(|shard| shard.begun),
         connected: sum(|shard| shard.connected),
+        warmup_begun: sum(|shard| shard.warmup_begun),
         warmup_connected: sum(|shard| shard.warmup_connected),
         answered: sum(|shard| shard.request_latency.len()),
         duration_ns: ended_at_ns - started_at_ns,

@@ -124,12 +124,12 @@ pub(crate) fn by_kind(errors: &ErrorCounts) -> Failures {
             ErrorKind::ConnectTimedOut | ErrorKind::ReplyTimedOut | ErrorKind::CloseTimedOut => {
                 &mut failures.timed_out
             }
+            ErrorKind::PortsExhausted => &mut failures.no_port,
+            ErrorKind::WrongBytes | ErrorKind::HttpStatus | ErrorKind::ExcessBytes => {
+                &mut failures.wrong
+            }
             ErrorKind::ConnectUnreachable
-            | ErrorKind::PortsExhausted
             | ErrorKind::DescriptorsExhausted
-            | ErrorKind::WrongBytes
-            | ErrorKind::HttpStatus
-            | ErrorKind::ExcessBytes
             | ErrorKind::NotDelivered
             | ErrorKind::DeliveredTwice
             | ErrorKind::Other => &mut failures.other,

@@ -39,8 +39,11 @@ impl Told<'_> {
     pub(super) fn hold(&self) -> Vec<String> {
         let mut phrases = vec![self.connections(), self.connects()];
         if let Work::Hold(spec) = &self.setting.work {
-            let held = self.or_swept("hold", || setting_ns(spec.hold_ns));
-            phrases.push(format!("held for {held}"));
+            phrases.push(match (self.swept("hold"), spec.hold_ns) {
+                (Some(lengths), _) => format!("held for {lengths}"),
+                (None, 0) => "not held".to_owned(),
+                (None, length_ns) => format!("held for {}", setting_ns(length_ns)),
+            });
             let pinged = |work: &Work| match work {
                 Work::Hold(spec) => spec.pings,
                 Work::Exchange | Work::Fanout(_) | Work::Accept(_) => 0,

@@ -1,8 +1,8 @@
 //! The circumstances of a plan in words: where all settings agree their one value, else all values of what is swept.
 
-use throng_record::plan::{ListenFamily, ServerLifetime};
+use throng_record::plan::{Experiment, ListenFamily, ServerLifetime};
 use throng_record::{
-    Amount, Arrivals, Expect, Network, NetworkRecord, Pacing, Plan, Protocol, Setting,
+    Amount, Arrivals, Closing, Expect, Network, NetworkRecord, Pacing, Plan, Protocol, Setting,
     SourceAddresses, Stop,
 };
 
@@ -74,9 +74,10 @@ impl Told<'_> {
     }
 
     pub(super) fn connections(&self) -> String {
-        let number = exact(self.setting.connections.into());
-        let connections = self.or_swept("connections", || number);
-        format!("{connections} connections")
+        match self.swept("connections") {
+            Some(numbers) => format!("{numbers} connections"),
+            None => plural(self.setting.connections.into(), "connection"),
+        }
     }
 
     /// Of the backlog experiment: who asks how much.
@@ -100,10 +101,15 @@ impl Told<'_> {
 
     /// Of the churn experiment: who asks, and how a connection ends.
     pub(super) fn cycling_clients(&self) -> String {
-        let number = exact(self.setting.connections.into());
-        let clients = self.or_swept("clients", || number);
-        let closing = self.or_swept("closing", || self.setting.closing.name().to_owned());
-        format!("{clients} clients, each request on a connection of its own, closing by {closing}")
+        let clients = match self.swept("clients") {
+            Some(numbers) => format!("{numbers} clients"),
+            None => plural(self.setting.connections.into(), "client"),
+        };
+        let closing = self.or_swept("closing", || match self.setting.closing {
+            Closing::Fin => "FIN".to_owned(),
+            Closing::Reset => "RST".to_owned(),
+        });
+        format!("{clients}, each request on a connection of its own, closing by {closing}")
     }
 
     /// How long a request is to take, or is said to take.
@@ -115,11 +121,23 @@ impl Told<'_> {
         }
     }
 
+    fn cycles(&self) -> bool {
+        self.plan.experiment == Experiment::Churn
+    }
+
+    /// What is counted.
+    fn unit(&self) -> &'static str {
+        if self.cycles() { "cycle" } else { "message" }
+    }
+
     /// The rule of the sending, in the field's terms.
     pub(super) fn pacing(&self) -> String {
         let each =
             |outstanding: &u32| self.or_swept("outstanding", || exact((*outstanding).into()));
         match &self.setting.pacing {
+            Pacing::Closed { .. } if self.cycles() => {
+                "closed loop, one cycle at a time each".to_owned()
+            }
             Pacing::Closed { outstanding } => {
                 format!("closed loop, {} outstanding on each", each(outstanding))
             }
@@ -143,9 +161,12 @@ impl Told<'_> {
                     (None, false) => "sleeping",
                 };
                 let rate = match self.swept("rate") {
-                    Some(rates) => format!("{rates} messages/s"),
+                    Some(rates) => format!("{rates} {}s/s", self.unit()),
                     None => rate(*rate_per_second),
                 };
+                if self.cycles() {
+                    return format!("open loop at {rate}, {gaps} gaps, {how} until each is due");
+                }
                 let each = each(outstanding);
                 format!(
                     "open loop at {rate}, {gaps} gaps, at most {each} outstanding on each, {how} until each is due"
@@ -156,9 +177,9 @@ impl Told<'_> {
 
     pub(super) fn stop(&self) -> String {
         match self.setting.stop {
-            Stop::Messages(number) => self.number("messages", number, "message"),
+            Stop::Messages(number) => self.number("messages", number, self.unit()),
             Stop::MessagesEach(number) => {
-                format!("{} of each client", plural(number, "message"))
+                format!("{} of each client", plural(number, self.unit()))
             }
             Stop::DurationNs(duration) => self.or_swept("duration", || setting_ns(duration)),
             Stop::Confidence {
@@ -177,7 +198,7 @@ impl Told<'_> {
 
     pub(super) fn warmup(&self) -> String {
         self.or_swept("warmup", || match self.setting.warmup {
-            Amount::Messages(number) => plural(number, "message"),
+            Amount::Messages(number) => plural(number, self.unit()),
             Amount::DurationNs(duration) => setting_ns(duration),
         })
     }

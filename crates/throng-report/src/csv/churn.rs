@@ -56,7 +56,7 @@ pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
         reset: failures.reset,
         closed: failures.closed,
         timed_out: failures.timed_out,
-        other_errors: failures.other,
+        other_errors: failures.without_column(),
         ports_exhausted: ports_exhausted.copied().unwrap_or(0),
         ..Figures::default()
     };

@@ -22,15 +22,23 @@ pub(super) fn happened(finding: &Finding) -> String {
         Finding::PortsExhausted {
             ports,
             source_addresses,
+            open: 0,
+            failed,
+        } => format!(
+            "{} failed for want of a port: {} with {} each, and connections that have ended keep theirs (TIME_WAIT).",
+            plural(*failed, "connect"),
+            source_words(*source_addresses),
+            plural((*ports).into(), "port")
+        ),
+        Finding::PortsExhausted {
+            ports,
+            source_addresses,
             open,
             failed,
         } => format!(
             "{} open from {} with {} each; {} failed or were not begun for want of a port.",
             plural((*open).into(), "connection"),
-            match source_addresses {
-                1 => "one source address".to_owned(),
-                more => format!("{} source addresses", exact((*more).into())),
-            },
+            source_words(*source_addresses),
             plural((*ports).into(), "port"),
             exact(*failed)
         ),
@@ -148,11 +156,22 @@ pub(super) fn happened(finding: &Finding) -> String {
         Finding::ConnectionsRefused {
             refused,
             begun,
+            connected,
+            server_died,
             was_listening,
         } => format!(
-            "{} of {} were answered by RST{}.",
+            "{} of {} were answered by RST{}{}{}.",
             exact(*refused),
             plural(*begun, "connect"),
+            match connected {
+                0 => String::new(),
+                some => format!(", {} connected", exact(*some)),
+            },
+            if *server_died {
+                "; the server ended during the trial"
+            } else {
+                ""
+            },
             maybe(was_listening, |was| format!(
                 "; {} listened when the trial began",
                 if was { "somebody" } else { "nobody" }
@@ -253,6 +272,13 @@ pub(crate) fn times(number: u64) -> String {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         more => format!("{} times", exact(more)),
+    }
+}
+
+fn source_words(addresses: u32) -> String {
+    match addresses {
+        1 => "one source address".to_owned(),
+        more => format!("{} source addresses", exact(more.into())),
     }
 }
 

@@ -75,9 +75,13 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
             "so many handshakes were under way that the request queue, as long as the backlog, was full too; the kernel then keeps nothing of a connection, and cannot send a SYN-ACK again."
         }
         Finding::ConnectionsRefused {
+            server_died: true, ..
+        } => "the server ended, and from then on nobody listened.",
+        Finding::ConnectionsRefused {
             was_listening: Some(true),
             ..
-        } => {
+        }
+        | Finding::ConnectionsRefused { connected: 1.., .. } => {
             "the listener went away during the trial, a firewall rejects, or the server's system refuses where its queue is full (Windows does; Linux drops)."
         }
         Finding::ConnectionsRefused {
@@ -168,6 +172,11 @@ pub(super) fn remedy(finding: &Finding) -> String {
         }
         Finding::SynCookies { .. } => {
             "a longer backlog. With --kernel tcp_syncookies=0 SYNs are dropped instead, and the waiting moves into the connect."
+        }
+        Finding::ConnectionsRefused {
+            server_died: true, ..
+        } => {
+            "find out why it ended: its last words are with the checks; dmesg tells where the kernel killed it."
         }
         Finding::ConnectionsRefused { .. } => {
             "ss -ltn on the server's host shows who listens where; then look into its log and its firewall."

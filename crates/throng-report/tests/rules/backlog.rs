@@ -186,6 +186,8 @@ fn one_of_each() -> Vec<Finding> {
         Finding::ConnectionsRefused {
             refused: 160,
             begun: 160,
+            connected: 0,
+            server_died: false,
             was_listening: Some(false),
         },
         Finding::HeadOfLineBlocking {

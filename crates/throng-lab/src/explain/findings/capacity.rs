@@ -63,8 +63,16 @@ impl Evidence<'_> {
 
     /// Of so many kept connections that are open; `None` where they need no ports.
     pub(super) fn sources(&self, open: u32) -> Option<Sources> {
+        self.connections
+            .is_none()
+            .then(|| self.sources_of(open))
+            .flatten()
+    }
+
+    /// Of so many connections, whether they are open or keep their ports for a minute more.
+    pub(super) fn sources_of(&self, open: u32) -> Option<Sources> {
         let address: Address = self.address.parse().ok()?;
-        if !matches!(address, Address::Tcp(_)) || self.connections.is_some() {
+        if !matches!(address, Address::Tcp(_)) {
             return None;
         }
         let (addresses, busiest, is_in_sequence) = match &self.setting.source {

@@ -7,13 +7,21 @@ use super::Evidence;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let refused = evidence.errors.of(ErrorKind::ConnectRefused);
-    let begun = match evidence.connections {
-        Some((phase, _)) => phase.begun,
-        None => u64::from(evidence.connect.connected) + evidence.connect.errors.total(),
+    let (begun, connected) = match evidence.connections {
+        Some((phase, _)) => (phase.begun_in_all(), phase.connected_in_all()),
+        None => {
+            let connected = u64::from(evidence.connect.connected);
+            (connected + evidence.connect.errors.total(), connected)
+        }
     };
     (refused > 0).then_some(Finding::ConnectionsRefused {
         refused,
         begun: begun.max(refused),
+        connected,
+        server_died: evidence
+            .server
+            .ending
+            .is_some_and(|ending| ending.died_early),
         was_listening: evidence.was_listening,
     })
 }
@@ -22,6 +30,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::explain::findings::hand_made::Case;
+    use crate::launcher::Ending;
 
     #[test]
     fn one_refused_connect_is_told() {
@@ -31,11 +40,14 @@ mod tests {
         assert_eq!(find(&case.evidence()), None);
         case.errors.count(ErrorKind::ConnectRefused, String::new);
         case.was_listening = Some(false);
+        case.phase.warmup_begun = 1;
         assert_eq!(
             find(&case.evidence()),
             Some(Finding::ConnectionsRefused {
                 refused: 1,
-                begun: 160,
+                begun: 161,
+                connected: 160,
+                server_died: false,
                 was_listening: Some(false)
             })
         );
@@ -58,5 +70,21 @@ mod tests {
                 ..
             })
         ));
+    }
+
+    #[test]
+    fn a_server_that_died_is_said_to_have_died() {
+        let mut case = Case::backlog();
+        case.errors.count(ErrorKind::ConnectRefused, String::new);
+        let has_died = |case: &Case| match find(&case.evidence()) {
+            Some(Finding::ConnectionsRefused { server_died, .. }) => Some(server_died),
+            _ => None,
+        };
+        assert_eq!(has_died(&case), Some(false));
+        case.ending = Some(Ending {
+            died_early: true,
+            ..Ending::in_order_for_tests()
+        });
+        assert_eq!(has_died(&case), Some(true));
     }
 }

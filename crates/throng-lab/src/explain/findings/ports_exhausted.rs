@@ -9,6 +9,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     if evidence.errors.of(KIND) == 0 {
         return None;
     }
+    if let Some((phase, _)) = evidence.connections {
+        let connected = u32::try_from(phase.connected_in_all()).unwrap_or(u32::MAX);
+        return Some(Finding::PortsExhausted {
+            ports: evidence.ports()?,
+            source_addresses: evidence.sources_of(connected)?.addresses,
+            open: 0,
+            failed: evidence.errors.of(KIND),
+        });
+    }
     // Not those at the first failure: others were in flight then, and had their ports.
     let open = evidence.connect.connected;
     Some(Finding::PortsExhausted {
@@ -49,6 +58,22 @@ mod tests {
             source_addresses: 1,
             open: 28_232,
             failed: 1_768,
+        };
+        assert_eq!(find(&case.evidence()), Some(expected));
+    }
+
+    #[test]
+    fn short_connections_use_ports_up_by_ending() {
+        let mut case = Case::backlog();
+        case.setting.source = SourceAddresses::Kernel;
+        case.limits.machine.ip_local_port_range = Some((1_024, 1_500));
+        assert_eq!(find(&case.evidence()), None);
+        case.errors.count(ErrorKind::PortsExhausted, String::new);
+        let expected = Finding::PortsExhausted {
+            ports: 477,
+            source_addresses: 1,
+            open: 0,
+            failed: 1,
         };
         assert_eq!(find(&case.evidence()), Some(expected));
     }

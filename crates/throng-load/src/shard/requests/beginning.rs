@@ -67,7 +67,9 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
             now_ns
         };
         client.begin(start_ns, now_ns, is_warmup);
-        if !is_warmup {
+        if is_warmup {
+            self.record.warmup_begun += 1;
+        } else {
             self.record.began(now_ns);
             self.note_lateness(send, now_ns);
         }

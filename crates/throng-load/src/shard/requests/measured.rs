@@ -13,6 +13,7 @@ pub(crate) struct ShardRequests {
 /// What one shard measured of their connections.
 pub(crate) struct ShardConnections {
     pub(crate) begun: u64,
+    pub(crate) warmup_begun: u64,
     pub(crate) connected: u64,
     pub(crate) warmup_connected: u64,
     pub(crate) connect_latency: hdrhistogram::Histogram<u64>,
@@ -31,6 +32,7 @@ impl ShardConnections {
     pub(super) fn new(kept: Kept) -> Self {
         Self {
             begun: 0,
+            warmup_begun: 0,
             connected: 0,
             warmup_connected: 0,
             connect_latency: histogram::empty(),
