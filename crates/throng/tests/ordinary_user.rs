@@ -2,25 +2,16 @@
 
 mod support;
 
-use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use support::{Bench, Outcome, THRONG, failed_checks};
+use support::{Bench, Outcome, failed_checks, user};
 use throng_record::{Network, Outcome as TrialOutcome, RunRecord};
 
 /// `nobody` and `nogroup`, by the numbers that they have everywhere.
 const NOBODY: u32 = 65534;
-
-/// Copies by another process. A descriptor open for writing here would be inherited by whatever another test's thread starts
-/// meanwhile, and a program that anybody holds open for writing cannot be started (`ETXTBSY`, execve(2)).
-fn copy_elsewhere(from: &Path, to: &Path) {
-    let status = Command::new("cp").arg(from).arg(to).status();
-    assert!(status.expect("started").success());
-}
 
 /// A bench in which an ordinary user runs throng.
 struct User {
@@ -31,21 +22,14 @@ struct User {
 impl User {
     fn new() -> Self {
         let bench = Bench::new();
-        let mut program = PathBuf::from(THRONG);
-        if is_root() {
-            // The tests' own copy may be below a folder that nobody may enter.
-            program = bench.path().join("throng");
-            copy_elsewhere(Path::new(THRONG), &program);
-            fs::set_permissions(bench.path(), fs::Permissions::from_mode(0o755)).expect("opened");
-            chown(bench.path(), Some(NOBODY), Some(NOBODY)).expect("given away");
-        }
+        let program = user::give_to(&bench, NOBODY);
         Self { bench, program }
     }
 
     fn throng(&self, arguments: &[&str]) -> Outcome {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.bench.path());
-        if is_root() {
+        if user::is_root() {
             // Without other groups too, as std does for root.
             command.uid(NOBODY).gid(NOBODY);
         }
@@ -89,10 +73,6 @@ impl User {
         }
         record
     }
-}
-
-fn is_root() -> bool {
-    rustix::process::getuid().is_root()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 pub(crate) mod backlog;
 pub(crate) mod peer;
+pub(crate) mod user;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -10,8 +10,18 @@ pub(crate) const SIZE: usize = 64;
 /// Starts a server that treats each connection so, on a thread of its own, until the test ends; its address.
 pub(crate) fn start(treat: fn(TcpStream)) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    start_after(listener, |_| {}, treat)
+}
+
+/// The same, which accepts nothing until `wait` has returned.
+pub(crate) fn start_after(
+    listener: TcpListener,
+    wait: impl FnOnce(&TcpListener) + Send + 'static,
+    treat: fn(TcpStream),
+) -> String {
     let address = listener.local_addr().expect("bound");
     std::thread::spawn(move || {
+        wait(&listener);
         for stream in listener.incoming() {
             let stream = stream.expect("accepted");
             std::thread::spawn(move || treat(stream));

@@ -1,0 +1,287 @@
+//! What bounds the number of connections, provoked for real, and absent without its cause.
+
+mod support;
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use support::{Bench, THRONG, peer, user, wait_for};
+use throng_record::{ErrorKind, Finding, Side, Trial};
+
+/// Bytes of the pings that the servers within the test answer.
+const SIZE: &str = "64";
+/// Where the kernel chooses, it is 127.0.0.1 for all.
+const ONE_ADDRESS: [&str; 2] = ["--addresses", "kernel"];
+const TWO_ADDRESSES: [&str; 2] = ["--source", "127.0.0.1,127.0.0.2"];
+
+fn run(arguments: &[&str]) -> Trial {
+    let bench = Bench::new();
+    let outcome = bench.throng(&[&["hold"], arguments].concat());
+    trial_of(&bench, &outcome.stderr)
+}
+
+/// Runs it by a shell that lowers a limit of its own first, as this user where that can be chosen.
+fn run_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Trial {
+    let bench = Bench::new();
+    let program = user.map_or_else(|| THRONG.into(), |user| user::give_to(&bench, user));
+    let mut command = Command::new("sh");
+    let script = format!("{limit} && exec \"$@\"");
+    command.args(["-c", &script, "sh"]).arg(program).arg("hold");
+    command.args(arguments).current_dir(bench.path());
+    if let Some(user) = user.filter(|_| user::is_root()) {
+        command.uid(user).gid(user);
+    }
+    let output = assert_cmd::Command::from_std(command)
+        .timeout(Duration::from_secs(60))
+        .output()
+        .expect("started");
+    bench.assert_no_process_left();
+    trial_of(&bench, &String::from_utf8_lossy(&output.stderr))
+}
+
+fn trial_of(bench: &Bench, stderr: &str) -> Trial {
+    assert!(!bench.runs().is_empty(), "{stderr}");
+    bench.record().trials.remove(0)
+}
+
+/// Of 200 ports of one address a destination can be reached from each once; other addresses have ports of their own.
+#[test]
+fn ports_exhausted_where_one_address_has_too_few() {
+    let from = |addresses: [&str; 2]| {
+        run(&[
+            "300",
+            "epoll-edge",
+            "--hold",
+            "0s",
+            "--kernel",
+            "ip_local_port_range=32768 32967",
+            addresses[0],
+            addresses[1],
+        ])
+    };
+    let trial = from(ONE_ADDRESS);
+    let ports = trial.findings.iter().find_map(|finding| match finding {
+        Finding::PortsExhausted {
+            ports,
+            source_addresses,
+            open,
+            failed,
+        } => Some((*ports, *source_addresses, *open, *failed)),
+        _ => None,
+    });
+    let (ports, addresses, open, failed) = ports.expect("named");
+    assert_eq!((ports, addresses), (200, 1));
+    assert!((190..=200).contains(&open), "{open}");
+    let connected = trial.connect.as_ref().expect("as far as it came").connected;
+    assert_eq!(u64::from(connected) + failed, 300);
+    assert!(trial.hold.is_some(), "those that are open are held");
+    let trial = run(&["150", "epoll-edge", "--hold", "0s", "--addresses", "kernel"]);
+    assert_eq!(trial.findings, []);
+    let trial = from(TWO_ADDRESSES);
+    assert_eq!(trial.findings, []);
+    assert_eq!(trial.connect.expect("connected").connected, 300);
+}
+
+/// Beyond the half each connect goes through 2,000 taken ports in vain, and takes several times as long.
+#[test]
+fn half_the_ports_gone_where_one_address_has_more_connections() {
+    let from = |addresses: [&str; 2]| {
+        run(&[
+            "3900",
+            "epoll-edge",
+            "--hold",
+            "0s",
+            "--connect-concurrency",
+            "1",
+            "--kernel",
+            "ip_local_port_range=32768 36767",
+            addresses[0],
+            addresses[1],
+        ])
+    };
+    let trial = from(ONE_ADDRESS);
+    assert_eq!(trial.connect.as_ref().expect("connected").connected, 3_900);
+    let rates = trial.findings.iter().find_map(|finding| match finding {
+        Finding::HalfThePortsGone {
+            ports: 4_000,
+            connections: 3_900,
+            rate_before_per_second,
+            rate_after_per_second,
+        } => Some((*rate_before_per_second, *rate_after_per_second)),
+        _ => None,
+    });
+    let (before, after) = rates.unwrap_or_else(|| panic!("named: {:?}", trial.connect));
+    assert!(before >= 2.0 * after && after > 0.0, "{before} {after}");
+    let trial = from(TWO_ADDRESSES);
+    assert_eq!(trial.connect.as_ref().expect("connected").connected, 3_900);
+    assert_eq!(trial.findings, []);
+}
+
+fn listen(backlog: i32) -> TcpListener {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    rustix::net::listen(&listener, backlog).expect("listening");
+    listener
+}
+
+/// The server is outside of the limit: that the generator meets its own is said by its connects.
+#[test]
+fn descriptors_exhausted_of_the_generator() {
+    let of_generator = |limit: &str| {
+        let address = peer::start_after(listen(1_024), |_| {}, peer::faultless);
+        let flags = [
+            "500",
+            &address,
+            "--shards",
+            "1",
+            "--hold",
+            "0s",
+            "--connect-concurrency",
+            "1",
+            "--size",
+            SIZE,
+        ];
+        run_limited(limit, None, &flags)
+    };
+    let trial = of_generator("ulimit -n 300");
+    let connect = trial.connect.as_ref().expect("as far as it came");
+    assert!(
+        (200..300).contains(&connect.connected),
+        "{}",
+        connect.connected
+    );
+    let stop = connect.stop.as_ref().expect("why it ended");
+    assert_eq!(stop.kind, ErrorKind::DescriptorsExhausted);
+    let hold = trial.hold.as_ref().expect("those that are open are held");
+    assert_eq!(
+        (hold.pinged, hold.answered),
+        (connect.connected, connect.connected)
+    );
+    let expected = Finding::DescriptorsExhausted {
+        side: Side::Generator,
+        limit: Some(300),
+        open: connect.connected,
+        failed: 500 - u64::from(connect.connected),
+    };
+    assert!(trial.findings.contains(&expected), "{:?}", trial.findings);
+    let trial = of_generator("ulimit -n 1000");
+    assert_eq!(trial.connect.expect("connected").connected, 500);
+    assert_eq!(trial.findings, []);
+}
+
+/// Threads and processes of a user, as `RLIMIT_NPROC` counts them.
+fn tasks_of(user: u32) -> usize {
+    let processes = fs::read_dir("/proc").expect("proc").flatten();
+    let is_of_user = |path: &Path| fs::metadata(path).is_ok_and(|process| process.uid() == user);
+    processes
+        .map(|process| process.path().join("task"))
+        .filter(|tasks| is_of_user(tasks))
+        .filter_map(|tasks| fs::read_dir(tasks).ok())
+        .map(Iterator::count)
+        .sum()
+}
+
+/// A thread for each of 300 connections, of a user who may have 150 more. Root is bound by no such limit: it runs as a user of its own.
+#[test]
+fn threads_exhausted_where_the_user_may_have_no_more() {
+    const MORE: usize = 150;
+    // Nobody's and the services' are below, and each process of these tests has its own.
+    let own = 100_000 + std::process::id() % 1_000_000;
+    let user = if user::is_root() {
+        own
+    } else {
+        rustix::process::getuid().as_raw()
+    };
+    let limit = tasks_of(user) + MORE;
+    // One of the two: in bash -p is another limit, and dash has no -u.
+    let script = format!("{{ ulimit -p {limit} || ulimit -u {limit}; }} 2>/dev/null");
+    let of = |model: &str| {
+        let more = ["--hold", "0s", "--timeout", "2s"];
+        run_limited(&script, Some(user), &[&["300", model], &more[..]].concat())
+    };
+    let trial = of("thread-per-connection");
+    let named = trial.findings.iter().find_map(|finding| match finding {
+        Finding::ThreadsExhausted {
+            limit_name,
+            limit,
+            threads,
+            of_connections: 300,
+            ..
+        } => Some((limit_name.as_str(), *limit, *threads)),
+        _ => None,
+    });
+    let (limit_name, limit_told, threads) = named.expect("named");
+    assert_eq!((limit_name, limit_told), ("RLIMIT_NPROC", limit as u64));
+    assert!((100..=limit_told).contains(&threads.into()), "{threads}");
+    let hold = trial.hold.as_ref().expect("those that it serves are held");
+    assert!((50..MORE as u32).contains(&hold.answered), "{hold:?}");
+    let trial = of("epoll-edge");
+    assert_eq!(trial.findings, [], "it needs no threads");
+    assert_eq!(trial.hold.expect("held").answered, 300);
+}
+
+/// Connections in the accept queue, which `/proc/net/tcp` tells as the listener's receive queue.
+fn waiting(listener: &TcpListener) -> usize {
+    let port = listener.local_addr().expect("bound").port();
+    let (local, listening) = (format!(":{port:04X}"), "0A");
+    let sockets = fs::read_to_string("/proc/net/tcp").expect("readable");
+    let mut lines = sockets
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let line = lines.find(|line| line[1].ends_with(&local) && line[3] == listening);
+    let queues = line.expect("it listens")[4];
+    let (_, depth) = queues.split_once(':').expect("two queues");
+    usize::from_str_radix(depth, 16).expect("a number")
+}
+
+/// Where the queue is full the other SYNs get no answer, and are sent again after whole seconds.
+#[test]
+fn syn_retransmission_steps_where_the_queue_is_short() {
+    const N: usize = 300;
+    let with = |backlog: i32| {
+        let full = N.min(backlog as usize + 1);
+        let wait = move |listener: &TcpListener| {
+            wait_for(Duration::from_secs(20), || waiting(listener) >= full);
+        };
+        let address = peer::start_after(listen(backlog), wait, peer::faultless);
+        let all = N.to_string();
+        run(&[
+            &all,
+            &address,
+            "--hold",
+            "0s",
+            "--shards",
+            "1",
+            "--size",
+            SIZE,
+            "--connect-concurrency",
+            &all,
+            "--connect-timeout",
+            "40s",
+        ])
+    };
+    let trial = with(5);
+    assert_eq!(trial.connect.as_ref().expect("connected").connected, 300);
+    let named = trial.findings.iter().find_map(|finding| match finding {
+        Finding::SynRetransmissionSteps {
+            connections,
+            retransmissions,
+            connect_ns_max,
+            backlog: None,
+            ..
+        } => Some((*connections, *retransmissions, *connect_ns_max)),
+        _ => None,
+    });
+    let (connections, retransmissions, connect_ns_max) = named.expect("named");
+    assert!((200..300).contains(&connections), "{connections}");
+    assert!(retransmissions >= connections.into());
+    // The first wait is a second (RFC 6298, 2.1), and a tick may be missing from it.
+    assert!(connect_ns_max >= 990_000_000, "{connect_ns_max}");
+    let trial = with(1_024);
+    assert_eq!(trial.connect.expect("connected").connected, 300);
+    assert_eq!(trial.findings, []);
+}
