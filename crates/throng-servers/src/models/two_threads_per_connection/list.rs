@@ -19,8 +19,10 @@ use slab::Slab;
 use super::member::{AHEAD_BYTES, Member, Message, shut_down, weight};
 use crate::workload::UNSENT_BYTES_MAX;
 
-/// All writers are woken for ends no more often.
+/// All writers are woken for ends no more often,
 const ENDS_APART: Duration = Duration::from_millis(10);
+/// nor before those that were woken last have been through the mutex and left the readers some time: so long for each.
+const HERD: Duration = Duration::from_micros(20);
 
 /// The one list.
 #[derive(Debug, Default)]
@@ -109,7 +111,8 @@ impl List {
             return;
         }
         let since = state.woken_for_ends.map(|woken| woken.elapsed());
-        let early = since.and_then(|since| ENDS_APART.checked_sub(since));
+        let apart = ENDS_APART + HERD * state.places.len() as u32;
+        let early = since.and_then(|since| apart.checked_sub(since));
         if let Some(early) = early {
             state.is_waking = true;
             drop(state);
