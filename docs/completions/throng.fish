@@ -335,6 +335,9 @@ reset\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l rate -d 'Open loop: messages per second over all connections, whatever the replies do' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l arrivals -d 'Gaps of an open loop [default: constant]' -r -f -a "constant\t''
 exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l size -d 'Bytes of an echoed message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l expect -d 'What ends the reply to --send: a text, \'N bytes\', \'until DELIMITER\', or, in the backlog experiment, \'end\'; escapes as there' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l repeats -d 'Repeats of each target and setting [default: 6; experiments backlog and fanout: 3; hold: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l baseline -d 'Target that the others are compared with [default: the first]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l seed -d 'Seed of the order of trials, the payloads and the arrivals [default: 1]' -r
@@ -368,6 +371,7 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File 
 complete -c throng -n "__fish_throng_using_subcommand churn" -l runs-dir -d 'Folder in which runs are kept, each in a folder of its own' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l observe -d 'Observe the accept queue and the handshakes, which the churn experiment leaves out since it costs CPU time'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l no-spin -d 'Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand churn" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'

@@ -7,7 +7,9 @@ use throng_record::plan::Experiment;
 use crate::exit::Exit;
 use crate::experiment::{self, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{ChurnFlags, ClientFlags, CommonFlags, LengthFlags, ScheduleFlags};
+use crate::flags::{
+    ChurnFlags, ClientFlags, CommonFlags, LengthFlags, MessageFlags, ScheduleFlags,
+};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -42,6 +44,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     schedule: ScheduleFlags,
     #[command(flatten)]
+    message: MessageFlags,
+    #[command(flatten)]
     common: CommonFlags,
     #[command(flatten)]
     run: RunFlags,
@@ -58,7 +62,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .overlay(arguments.clients.draft())
         .overlay(arguments.length.draft())
         .overlay(arguments.closing.draft())
-        .overlay(arguments.schedule.draft());
+        .overlay(arguments.schedule.draft())
+        .overlay(arguments.message.draft());
     let flags = PlanDraft {
         targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
         ..load
