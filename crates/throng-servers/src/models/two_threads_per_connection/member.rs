@@ -1,6 +1,6 @@
 //! A connection's place in a hand-over: its reader hands messages over, its writer takes them out one by one.
 //!
-//! *Bounds, the same for all hand-overs.* What waits for a writer is [`UNSENT_BYTES_MAX`] at most, each message counted with
+//! *Bounds, the same for all hand-overs.* What waits for a writer is [`UNSENT_BYTES_MAX`](crate::workload::UNSENT_BYTES_MAX) at most, each message counted with
 //! what it takes beside its bytes; whose writer is behind by more is given up: nothing more is kept for it, and its
 //! connection is shut down. A reader whose own writer is behind by [`AHEAD_BYTES`] waits for it before it hands more over,
 //! which paces those who speak by how fast the writers are.
