@@ -3,7 +3,8 @@
 //! *Method.* A model knows concurrency only: who waits for what, and who runs then. A [`Workload`] knows bytes only:
 //! what comes back for what has come. They compose. The files under `models/` repeat each other on purpose: read two
 //! of them side by side, and the difference is the lesson. Only what is the same for all by definition is shared:
-//! opening and closing listeners, what a failed accept means, how long a drain lasts.
+//! opening and closing listeners, what a failed accept means, how long a drain lasts, what a connection does in a turn where
+//! readiness is told for as long as it lasts.
 //!
 //! *Left out on purpose.* No event loop is shared, neither between the models nor with the load generator: one bug
 //! cannot flatter two sides. Nothing is printed and nothing parsed here; the binary does both.
@@ -16,6 +17,7 @@ mod declaration;
 mod delay;
 mod drain;
 mod hand_over;
+mod level_triggered;
 mod linger;
 mod listener;
 mod mailbox;

@@ -27,8 +27,6 @@
 //! *Termination.* The listeners are closed, the input of every connection is ended, and the loop goes on until the last
 //! is closed or the drain is over.
 
-mod connection;
-
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -41,6 +39,7 @@ use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
@@ -48,7 +47,6 @@ use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
 use crate::workload::{Audience, GATHERED_BYTES, Session};
-use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "epoll-level",

@@ -29,7 +29,6 @@
 //! each loop first accepts what waits, then closes its listeners, and drains. A connection whose handshake ends between
 //! the two is reset all the same.
 
-mod connection;
 mod passing;
 
 use std::io;
@@ -50,6 +49,7 @@ use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::mailbox::Post;
@@ -58,7 +58,6 @@ use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
 use crate::workload::{Audience, GATHERED_BYTES, Session};
-use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "epoll-reuseport",

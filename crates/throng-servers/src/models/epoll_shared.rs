@@ -36,7 +36,6 @@
 //! stop signal or a loop that fails, makes it readable for all of them, and since nobody reads from it, it stays so: no loop
 //! can miss it. The first to see it ends the listeners, for the others too, and each drains its own connections.
 
-mod connection;
 mod main_thread;
 mod passing;
 
@@ -53,6 +52,7 @@ use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::mailbox::Post;
@@ -61,7 +61,6 @@ use crate::note::Refusals;
 use crate::places::Places;
 use crate::serve::Served;
 use crate::workload::{Audience, GATHERED_BYTES, Session};
-use connection::{Connection, Next, Stage};
 use main_thread::Common;
 
 pub(crate) use main_thread::serve;

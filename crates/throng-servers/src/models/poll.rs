@@ -18,8 +18,6 @@
 //! walking the list once more. A connection that waits stays in the list with its number made negative, which the kernel
 //! passes over: otherwise its peer's reset would be reported at every turn, whatever is asked for.
 
-mod connection;
-
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -30,13 +28,13 @@ use throng_sys::poll::{PollSet, READABLE, WRITABLE};
 use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
 use crate::workload::{Audience, GATHERED_BYTES, Session};
-use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "poll",

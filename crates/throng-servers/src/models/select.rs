@@ -26,8 +26,6 @@
 //! *Termination.* The listeners are closed, the input of every connection is ended, and the loop goes on until the last
 //! is closed or the drain is over.
 
-mod connection;
-
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -39,6 +37,7 @@ use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
+use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
@@ -46,7 +45,6 @@ use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
 use crate::workload::{Audience, GATHERED_BYTES, Session};
-use connection::{Connection, Next, Stage};
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "select",

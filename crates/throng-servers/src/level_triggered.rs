@@ -1,5 +1,8 @@
-//! What a connection does in its turn: one read and its answer, or one write of what is left of an answer. What the list asks
-//! of it, and its deadline, are the loop's, which does what the turn comes to ([`Next`]).
+//! What a connection does in its turn where readiness is told for as long as it lasts: one read and its answer, or one write of
+//! what is left of an answer.
+//!
+//! It is the same whoever tells: `select`, `poll` or level-triggered `epoll`, in one loop or in several. What it is watched for, its
+//! deadline and its place are the loop's, in which the models differ; the loop does what the turn comes to ([`Next`]).
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,16 +13,16 @@ use throng_sys::socket;
 use crate::linger::Lingering;
 use crate::workload::{Audience, Echo, Session, Then, UNSENT_BYTES_MAX};
 
-/// An open connection, at its position.
-pub(super) struct Connection<S> {
-    pub(super) socket: OwnedFd,
+/// An open connection.
+pub(crate) struct Connection<S> {
+    pub(crate) socket: OwnedFd,
     session: S,
-    pub(super) stage: Stage,
+    pub(crate) stage: Stage,
     input_ended: bool,
 }
 
 /// What a connection is about.
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Reading,
     /// There was no room for all of an answer.
     Sending(Box<(Vec<u8>, Then)>),
@@ -34,29 +37,29 @@ pub(super) enum Stage {
     },
 }
 
-// An idle connection owns no buffer, only this and its entry in the list (and their growth, at most as much again).
-const _: () = assert!(size_of::<Connection<Echo>>() <= 48);
+// An idle connection owns no buffer, only this and its place with the loop (and their growth, at most as much again). As an
+// option, since `select` has one for each number, used or not.
+const _: () = assert!(size_of::<Option<Connection<Echo>>>() <= 48);
 
-/// What a connection waits for next: what the list asks of it.
+/// What becomes of a connection after its turn.
 #[derive(Debug)]
-pub(super) enum Next {
-    /// The same as before.
+pub(crate) enum Next {
+    /// It is watched for the same as before.
     AsBefore,
-    /// Input.
+    /// It is watched for input from now on.
     Input,
-    /// Room for more output.
+    /// It is watched for room from now on.
     Room,
-    /// Nothing, for so long: it is ignored.
+    /// It is watched for nothing, for so long.
     Delay(Duration),
-    /// The end of its input; it is closed when that is over.
+    /// It is watched for input, and closed when that is over.
     Linger(Lingering),
-    /// Nothing any more.
     Close,
 }
 
 impl<S: Session> Connection<S> {
     /// One that has just been accepted.
-    pub(super) fn new(socket: OwnedFd, settings: &S::Settings) -> Self {
+    pub(crate) fn new(socket: OwnedFd, settings: &S::Settings) -> Self {
         Self {
             socket,
             session: S::begin(settings),
@@ -67,7 +70,7 @@ impl<S: Session> Connection<S> {
 
     /// One read and its answer, or, where a part of the last answer is left, one write. `bytes` counts what was sent.
     #[inline]
-    pub(super) fn turn(
+    pub(crate) fn turn(
         &mut self,
         input: &mut [u8],
         output: &mut Vec<u8>,
@@ -76,7 +79,7 @@ impl<S: Session> Connection<S> {
         match &mut self.stage {
             Stage::Reading => {}
             Stage::Sending(_) => return self.send_on(bytes),
-            // It is ignored.
+            // It is watched for nothing.
             Stage::Waiting { .. } => return Ok(Next::AsBefore),
             Stage::Lingering { lingering, .. } => {
                 let is_over = lingering.is_over(&self.socket, input);
@@ -103,15 +106,15 @@ impl<S: Session> Connection<S> {
     }
 
     /// Greets one that has just been accepted.
-    pub(super) fn greet(&mut self, bytes: &mut u64) -> io::Result<Next> {
+    pub(crate) fn greet(&mut self, bytes: &mut u64) -> io::Result<Next> {
         let mut greeting = Vec::new();
         self.session.greet(&mut greeting);
         self.answer(&greeting, Then::Read, bytes)
     }
 
     /// Sends it what somebody has said. What there is no room for is kept, within bounds; whoever exceeds them is given up.
-    /// Whether it is asked for room from now on.
-    pub(super) fn deliver(&mut self, said: &[u8], bytes: &mut u64) -> bool {
+    /// Whether it is to be watched for room from now on.
+    pub(crate) fn deliver(&mut self, said: &[u8], bytes: &mut u64) -> bool {
         let was_reading = matches!(self.stage, Stage::Reading);
         let is_well = match &mut self.stage {
             Stage::Reading => self.answer(said, Then::Read, bytes).is_ok(),
@@ -128,17 +131,17 @@ impl<S: Session> Connection<S> {
         was_reading && matches!(self.stage, Stage::Sending(_))
     }
 
-    /// Ends both directions, which is reported whatever it is asked for; then it is closed as others are.
+    /// Ends both directions, which is reported whatever it is watched for; then it is closed as others are.
     #[cold]
-    pub(super) fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.stage = Stage::Sending(Box::new((Vec::new(), Then::Close)));
         // They fail on a connection that is already reset, which is reported as well.
         let _ = socket::end_input(&self.socket);
         let _ = socket::end_output(&self.socket);
     }
 
-    /// The wait is over. What comes next is said as to one that is asked for input: the loop sees to that before.
-    pub(super) fn resume(&mut self, output: &mut Vec<u8>, bytes: &mut u64) -> io::Result<Next> {
+    /// The wait is over. What comes next is said as to one that is watched for input: the loop sees to that.
+    pub(crate) fn resume(&mut self, output: &mut Vec<u8>, bytes: &mut u64) -> io::Result<Next> {
         self.stage = Stage::Reading;
         output.clear();
         let then = self.session.resume(output);
@@ -159,7 +162,7 @@ impl<S: Session> Connection<S> {
         self.after(then)
     }
 
-    /// Once all is sent, to one that is asked for input.
+    /// Once all is sent, to one that is watched for input.
     #[inline]
     fn after(&self, then: Then) -> io::Result<Next> {
         Ok(match then.settled(self.input_ended) {
@@ -200,3 +203,6 @@ fn sent(result: io::Result<usize>) -> io::Result<usize> {
         result => result,
     }
 }
+
+#[cfg(test)]
+mod tests;
