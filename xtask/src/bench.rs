@@ -4,6 +4,7 @@
 //! core of its own, and the median of at least six rounds is shown with its interval. The floors are minimal loops
 //! (`examples/floor-*` of `throng-sys` and `throng-servers`) that neither verify nor record nor handle anything that goes wrong.
 
+mod ballast;
 mod churn;
 mod connects;
 mod curve;
@@ -26,6 +27,7 @@ pub(crate) struct Bench {
     rounds: u32,
     seconds: u64,
     connections: u32,
+    ballast: bool,
 }
 
 /// Flags of `cargo xtask bench`.
@@ -42,6 +44,10 @@ pub(crate) struct BenchArguments {
     /// Connections that are opened where connecting is measured, in thousands rounded down.
     #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1_000..=1_000_000))]
     connections: u32,
+    /// Where connecting is measured, take nearly all memory first and give it back as it is needed: what a virtual machine's host must
+    /// find for its guest's fresh pages is then not measured.
+    #[arg(long)]
+    ballast: bool,
 }
 
 /// Connections and bytes of every comparison.
@@ -84,6 +90,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Box<dyn Error>> {
         rounds: arguments.rounds,
         seconds: arguments.seconds,
         connections: arguments.connections / 1_000 * 1_000,
+        ballast: arguments.ballast,
     };
     for (name, part) in PARTS {
         if is_asked(name) {

@@ -83,6 +83,12 @@ pub fn memory_available_bytes() -> Option<u64> {
     Meminfo::current().ok()?.mem_available
 }
 
+/// Memory that nothing uses, not even a cache that would make way: `MemFree` of `/proc/meminfo`.
+#[must_use]
+pub fn memory_free_bytes() -> Option<u64> {
+    Some(Meminfo::current().ok()?.mem_free)
+}
+
 fn cpus_isolated() -> Vec<u32> {
     let list =
         read_if_present(format!("{CPUS}/isolated")).and_then(|text| CpuList::parse(&text).ok());

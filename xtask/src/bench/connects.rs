@@ -1,6 +1,6 @@
 //! The connect rate to a server that keeps all connections, against a bare loop that connects and one that accepts; and whether it stays
 //! what it was. A machine's memory may get slower the more of it the kernel's objects take: the bare loop's curve shows how much of a fall
-//! is that.
+//! is that, and `--ballast` takes a virtual machine's host out of it.
 
 use std::error::Error;
 
@@ -11,7 +11,7 @@ use throng_sys::namespace::Network;
 use super::curve::Curve;
 use super::peers::{Server, floor, generate_in, job};
 use super::ratios::tell;
-use super::{Bench, GENERATOR_CPU, network, tables};
+use super::{Bench, GENERATOR_CPU, ballast, network, tables};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -28,9 +28,14 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
     for _ in 0..bench.rounds {
         for ((_, backend), curves) in SIDES.iter().zip(&mut curves) {
             let network = network::private()?;
-            curves.push(match backend {
-                None => bare(bench, &network)?,
-                Some(backend) => of_throng(bench, *backend, &network)?,
+            let measure = || match backend {
+                None => bare(bench, &network),
+                Some(backend) => of_throng(bench, *backend, &network),
+            };
+            curves.push(if bench.ballast {
+                ballast::beside(measure)?
+            } else {
+                measure()?
             });
         }
     }
