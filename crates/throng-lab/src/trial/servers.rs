@@ -1,6 +1,6 @@
 //! The servers of a run: launched for one trial, or kept from one trial to the next.
 
-use throng_record::{LoadJob, Outcome, TargetRecord};
+use throng_record::{LoadJob, LoadRecord, Outcome, TargetRecord};
 
 use super::load::Ended;
 use crate::launcher::{LaunchError, Launcher, Life, LifeEnd};
@@ -29,8 +29,9 @@ impl Servers {
         Ok(life)
     }
 
-    /// Keeps a server that is to live on, if it is fit to; ends any other. One to which no connection could be opened, or
-    /// that met a generator without a result, is not: the next trial begins afresh.
+    /// Keeps a server that is to live on, if it is fit to; ends any other. One that met a generator without a result is not, nor one
+    /// that did not serve the trial whole: what it says at its end of a limit that it met then stands with that trial, and the next
+    /// trial begins afresh.
     pub(super) fn keep_or_end(
         &mut self,
         mut life: Life,
@@ -40,8 +41,8 @@ impl Servers {
     ) -> LifeEnd {
         let record = trial.record.as_ref();
         life.add(job, record);
-        let is_reachable = record.is_some_and(|record| record.connected() > 0);
-        let is_fit = trial.outcome == Outcome::Completed && is_reachable;
+        let was_whole = record.is_some_and(|record| was_whole(job, record));
+        let is_fit = trial.outcome == Outcome::Completed && was_whole;
         if is_to_live_on && is_fit && !life.server.has_died() {
             self.living = Some(life);
             return LifeEnd::LivesOn;
@@ -55,4 +56,9 @@ impl Servers {
             life.end();
         }
     }
+}
+
+/// Whether the server met no limit that showed: every connection was opened, and nothing failed.
+fn was_whole(job: &LoadJob, record: &LoadRecord) -> bool {
+    record.connect.connected == job.fleet.connections && record.errors().total() == 0
 }
