@@ -11,14 +11,16 @@
 pub(crate) mod cell;
 pub(crate) mod columns;
 pub(crate) mod notes;
+pub mod published;
 
 use serde::Serialize;
 use throng_record::plan::Experiment;
 use throng_record::{Attribution, CheckKind, RunRecord, Setting, Stop, SweptValue, TargetKind};
 
+use published::Published;
+
 use crate::format::{ABSENT, exact};
 use crate::median::Estimate;
-use crate::published::Published;
 use crate::summary::{Latency, Standing, TrialCounts, target_name};
 
 /// One target at one backlog, and at one value of whatever else is swept beside clients and requests.

@@ -22,11 +22,15 @@ const TWO_ADDRESSES: [&str; 2] = ["--source", "127.0.0.1,127.0.0.2"];
 fn run(arguments: &[&str]) -> Trial {
     let bench = Bench::new();
     let outcome = bench.throng(&[&["hold"], arguments].concat());
-    trial_of(&bench, &outcome.stderr)
+    trials_of(&bench, &outcome.stderr).remove(0)
 }
 
 /// Runs it by a shell that lowers a limit of its own first, as this user where that can be chosen.
 fn run_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Trial {
+    trials_limited(limit, user, arguments).remove(0)
+}
+
+fn trials_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Vec<Trial> {
     let bench = Bench::new();
     let program = user.map_or_else(|| THRONG.into(), |user| user::give_to(&bench, user));
     let mut command = Command::new("sh");
@@ -41,12 +45,12 @@ fn run_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Trial {
         .output()
         .expect("started");
     bench.assert_no_process_left();
-    trial_of(&bench, &String::from_utf8_lossy(&output.stderr))
+    trials_of(&bench, &String::from_utf8_lossy(&output.stderr))
 }
 
-fn trial_of(bench: &Bench, stderr: &str) -> Trial {
+fn trials_of(bench: &Bench, stderr: &str) -> Vec<Trial> {
     assert!(!bench.runs().is_empty(), "{stderr}");
-    bench.record().trials.remove(0)
+    bench.record().trials
 }
 
 /// Of 200 ports of one address a destination can be reached from each once; other addresses have ports of their own.
@@ -171,6 +175,50 @@ fn descriptors_exhausted_of_the_generator() {
     let trial = of_generator("ulimit -n 1000");
     assert_eq!(trial.connect.expect("connected").connected, 500);
     assert_eq!(trial.findings, []);
+}
+
+/// A server says of its limit when it ends: with the trial that met it, although it would have served the whole sweep.
+#[test]
+fn a_limit_met_in_a_sweep_stands_with_each_trial_that_met_it() {
+    let flags = [
+        "100,200,400,450",
+        "epoll-level",
+        "--server",
+        "per-sweep",
+        "--shards",
+        "3",
+        "--hold",
+        "0s",
+        "--connect-timeout",
+        "1s",
+        "--timeout",
+        "1s",
+    ];
+    let mut trials = trials_limited("ulimit -n 300", None, &flags);
+    trials.sort_by_key(|trial| trial.order);
+    let told = trials.iter().map(|trial| {
+        let is_of_server = |finding: &Finding| {
+            matches!(
+                finding,
+                Finding::DescriptorsExhausted {
+                    side: Side::Server,
+                    limit: Some(300),
+                    ..
+                }
+            )
+        };
+        (
+            trial.server_ordinal,
+            trial.findings.iter().any(is_of_server),
+        )
+    });
+    let one_serves_until_it_is_full = [
+        (Some(0), false),
+        (Some(0), false),
+        (Some(0), true),
+        (Some(1), true),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), one_serves_until_it_is_full);
 }
 
 /// Threads and processes of a user, as `RLIMIT_NPROC` counts them.

@@ -73,17 +73,10 @@ pub(crate) fn sources(summary: &Summary<'_>) -> Vec<String> {
         return Vec::new();
     }
     let reference = reference();
-    let mut lines = vec![
-        format!("Source: {}.", reference.source),
-        format!(
-            "Up to {}; machine {}; date {}; kernel {}.",
-            plural(reference.connections.into(), "connection"),
-            reference.machine,
-            reference.date,
-            reference.kernel
-        ),
-    ];
-    lines.extend(reference.remarks.iter().cloned());
+    let mut lines = reference.origin.lines();
+    let connections = plural(reference.connections.into(), "connection");
+    lines.push(format!("It ends at {connections}."));
+    lines.extend(reference.origin.remarks.iter().cloned());
     lines
 }
 

@@ -9,20 +9,14 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use throng_record::{TargetKind, TargetRecord};
 
+use crate::published::{Origin, built_in};
+
 /// All that is published of this experiment.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// Where it stands.
-    pub source: String,
-    /// The machine, as far as it is known.
-    pub machine: String,
-    /// The date, as far as it is known.
-    pub date: String,
-    /// The kernel, as far as it is known.
-    pub kernel: String,
-    /// What is left out of the source here, or of it in the source.
-    pub remarks: Vec<String>,
+    /// Where it comes from.
+    pub origin: Origin,
     /// Connections in the end.
     pub connections: u32,
     /// What it says of each multiplexer.
@@ -43,10 +37,8 @@ pub struct Published {
 /// The reference, parsed once.
 #[must_use]
 pub fn reference() -> &'static Reference {
-    static REFERENCE: LazyLock<Reference> = LazyLock::new(|| {
-        toml::from_str(include_str!("../../../../reference/c10k.toml"))
-            .expect("the file is built in, and a test parses it")
-    });
+    static REFERENCE: LazyLock<Reference> =
+        LazyLock::new(|| built_in(include_str!("../../../../reference/c10k.toml")));
     &REFERENCE
 }
 

@@ -4,10 +4,10 @@ use throng_record::{
     Attribution, ConnectionsPhase, ErrorCounts, ErrorKind, Histogram, RunRecord, TargetKind, Trial,
 };
 
+use super::published;
 use super::{Cell, Failures, KernelAccount, requests_each};
 use crate::median;
 use crate::merge::merged;
-use crate::published;
 use crate::row::{latency_summary, median_of, serves_of};
 use crate::summary::{Latency, Standing};
 use crate::worth::{Sorted, Worth};

@@ -1,9 +1,9 @@
 //! The columns of the backlog experiment's tables: times, the kernel's account, and what was slow.
 
+use super::published::{Published, Reading};
 use super::{Cell, Table};
 use crate::columns::{Tabular, absent, figure_or_reason};
 use crate::format::{self, exact};
-use crate::published::{Published, Reading};
 use crate::summary::{Latency, Standing, Summary};
 
 /// A column of the backlog experiment's tables.

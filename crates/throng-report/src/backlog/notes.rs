@@ -1,11 +1,11 @@
 //! What stands below the backlog experiment's tables: rows without figures, how to read the columns, and whence the published figures are.
 
+use super::published::{Published, PublishedTable, reference};
 use crate::backlog::columns::published;
 use crate::backlog::{Cell, Table, clients_by_requests};
 use crate::format;
 use crate::median::{Estimate, Spread};
 use crate::notes::spreads;
-use crate::published::{Published, PublishedTable, reference};
 use crate::summary::{Standing, Summary};
 
 /// What a reader must know of single rows.

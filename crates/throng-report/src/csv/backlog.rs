@@ -8,8 +8,8 @@ use throng_record::{ConnectionsPhase, Histogram, Outcome, RunRecord, TargetKind,
 use crate::backlog::cell::{
     OneTrial, amplification, backlog_in_force, by_kind, errors, is_as_asked,
 };
+use crate::backlog::published;
 use crate::backlog::requests_each;
-use crate::published;
 
 /// The columns.
 #[derive(Default, Serialize)]

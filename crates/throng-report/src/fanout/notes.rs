@@ -71,13 +71,7 @@ pub(crate) fn sources(summary: &Summary<'_>) -> Vec<String> {
         return Vec::new();
     }
     let reference = reference();
-    let mut lines = vec![
-        format!("Source: {}.", reference.source),
-        format!(
-            "Machine {}; date {}; kernel {}.",
-            reference.machine, reference.date, reference.kernel
-        ),
-    ];
+    let mut lines = reference.origin.lines();
     for variant in &reference.variants {
         let mut shown = published(summary);
         if shown.any(|found| found.variant.name == variant.name) {
@@ -87,7 +81,7 @@ pub(crate) fn sources(summary: &Summary<'_>) -> Vec<String> {
             ));
         }
     }
-    lines.extend(reference.remarks.iter().cloned());
+    lines.extend(reference.origin.remarks.iter().cloned());
     lines
 }
 

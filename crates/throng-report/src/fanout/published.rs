@@ -7,21 +7,14 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::phases::PhaseKind;
+use crate::published::{Origin, built_in};
 
 /// All that is published of this experiment.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// Where it stands.
-    pub source: String,
-    /// The machine, as far as it is known.
-    pub machine: String,
-    /// The date, as far as it is known.
-    pub date: String,
-    /// The kernel, as far as it is known.
-    pub kernel: String,
-    /// What to know when reading it beside a measured one.
-    pub remarks: Vec<String>,
+    /// Where it comes from.
+    pub origin: Origin,
     /// The servers.
     #[serde(rename = "variant")]
     pub variants: Vec<Variant>,
@@ -88,10 +81,8 @@ impl Published {
 /// The reference, parsed once.
 #[must_use]
 pub fn reference() -> &'static Reference {
-    static REFERENCE: LazyLock<Reference> = LazyLock::new(|| {
-        toml::from_str(include_str!("../../../../reference/many.toml"))
-            .expect("the file is built in, and a test parses it")
-    });
+    static REFERENCE: LazyLock<Reference> =
+        LazyLock::new(|| built_in(include_str!("../../../../reference/many.toml")));
     &REFERENCE
 }
 
