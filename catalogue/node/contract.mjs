@@ -1,5 +1,5 @@
-// What the Node servers beside this file have in common before the first connection: flags, listening, the `ready` lines and
-// the end at SIGTERM.
+// What the Node servers beside this file have in common before the first connection: flags, listening, the `ready`
+// lines and the end at SIGTERM.
 //
 // Left out on purpose: everything about connections and bytes. How those are served is what each server shows.
 

@@ -1,7 +1,9 @@
 // Several processes of Node with an event loop each, by `node:cluster`. The primary listens, accepts, and hands the
-// connections to its workers in turn. A worker runs the program of `node/net` as it is: there, `listen` asks the primary.
+// connections to its workers in turn. A worker runs the program of `node/net` as it is: there, `listen` asks the
+// primary.
 //
-// Left out on purpose: `broadcast`, for which the workers would have to talk to each other; a new worker for one that died.
+// Left out on purpose: `broadcast`, for which the workers would have to talk to each other; a new worker for one that
+// died.
 
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';

@@ -1,5 +1,5 @@
-// Node's own way: one thread, one event loop. libuv waits for all sockets by epoll, and a socket calls back with what came;
-// what its peer does not take yet Node keeps, and `pipe` stops reading meanwhile. HTTP is by `node:http`.
+// Node's own way: one thread, one event loop. libuv waits for all sockets by epoll, and a socket calls back with what
+// came; what its peer does not take yet Node keeps, and `pipe` stops reading meanwhile. HTTP is by `node:http`.
 //
 // Left out on purpose: any use of more than one core (`node/cluster`).
 
