@@ -193,7 +193,7 @@ public final class Server {
         private static final Pattern REQUEST_LINE =
                 Pattern.compile("([A-Z]+) [^\\s?]+(?:\\?(\\S*))? HTTP/1\\.([01])\\r?\\n");
         private static final Pattern HEADER =
-                Pattern.compile("([!#$%&'*+\\-.^_`|~\\w]+):[ \\t]*([^\\r\\n]*?)[ \\t]*\\r?\\n");
+                Pattern.compile("([!#$%&'*+\\-.^`|~\\w]+):[ \\t]*([^\\r\\n]*?)[ \\t]*\\r?\\n");
 
         private record Request(Duration delay, int count, boolean keepAlive) {}
 
