@@ -1,0 +1,131 @@
+# frozen_string_literal: true
+
+# A thread for each connection, on Ruby's own threads: the thread waits in `readpartial`, `gets` or `sleep`, and Ruby
+# lets another one run meanwhile. The main thread waits for connections and starts a thread for each.
+# `RUBY_MN_THREADS=1` makes the same program one of M:N threads: all but the main thread share a few of the kernel's.
+#
+# Left out on purpose: `broadcast`, for which a connection has two threads (`ruby/two-threads`); bodies of requests.
+
+require_relative "../contract"
+
+CHUNK_BYTES = 16 * 1024
+
+def echo(connection)
+  chunk = String.new(capacity: CHUNK_BYTES)
+  # `write` returns when all of it is written: who does not read is not read from.
+  connection.write(chunk) while connection.readpartial(CHUNK_BYTES, chunk)
+rescue EOFError
+  connection.close_write
+end
+
+def oneshot(connection, delay)
+  connection.readpartial(CHUNK_BYTES)
+  sleep(delay)
+  connection.write("HTTP/1.1 200 OK\r\n\r\nok\r\n")
+end
+
+# HTTP/1.1 as far as the workload goes: a request line, headers of which only `Connection` matters, and two parameters.
+class HttpConversation
+  LINE_BYTES = 8 * 1024
+  HEADERS = 100
+  REQUEST_LINE = %r{\A([A-Z]+) [^\s?]+(?:\?(\S*))? HTTP/1\.([01])\r?\n\z}
+  HEADER = /\A([!#$%&'*+\-.^`|~\w]+):[ \t]*(.*?)[ \t]*\r?\n\z/n
+
+  BadRequest = Class.new(StandardError)
+  Request = Struct.new(:method, :delay, :count, :keep_alive)
+
+  def initialize(connection, delay)
+    @connection = connection
+    @default_delay = delay
+  end
+
+  def serve
+    while (request = read_request)
+      handle(request)
+      break unless request.keep_alive
+    end
+  rescue BadRequest
+    answer("400 Bad Request", "bad request", keep_alive: false)
+  end
+
+  private
+
+  # The next request; nil where the client has none any more.
+  def read_request
+    line = @connection.gets("\n", LINE_BYTES) or return
+    method, query, minor = line.match(REQUEST_LINE)&.captures
+    raise BadRequest unless method
+
+    connection = read_headers.fetch("connection", "").downcase
+    keep_alive = minor == "1" ? connection != "close" : connection == "keep-alive"
+    parameters = query.to_s.split("&").to_h { |pair| pair.partition("=").values_at(0, 2) }
+    Request.new(method, delay_of(parameters), count_of(parameters), keep_alive)
+  end
+
+  def read_headers
+    headers = {}
+    HEADERS.times do
+      line = @connection.gets("\n", LINE_BYTES)
+      return headers if line == "\r\n" || line == "\n"
+
+      name, value = line.to_s.match(HEADER)&.captures
+      raise BadRequest unless name
+
+      headers[name.downcase] = value
+    end
+    raise BadRequest
+  end
+
+  def delay_of(parameters)
+    text = parameters["delay"] or return @default_delay
+    raise BadRequest unless text.match?(/\A\d{1,9}(\.\d+)?\z/)
+
+    text.to_f / 1000
+  end
+
+  def count_of(parameters)
+    text = parameters.fetch("count", "0")
+    raise BadRequest unless text.match?(/\A\d{1,9}\z/)
+
+    text.to_i
+  end
+
+  def handle(request)
+    return answer("405 Method Not Allowed", "", keep_alive: request.keep_alive) unless request.method == "GET"
+
+    sleep(request.delay)
+    number = 0
+    number += 1 while number < request.count
+    answer("200 OK", "ok", keep_alive: request.keep_alive)
+  end
+
+  # In one write: in two, the second could wait for the acknowledgement of the first.
+  def answer(status, body, keep_alive:)
+    @connection.write(
+      "HTTP/1.1 #{status}\r\nContent-Length: #{body.bytesize}\r\n" \
+      "Connection: #{keep_alive ? "keep-alive" : "close"}\r\n\r\n#{body}"
+    )
+  end
+end
+
+def serve(connection, options)
+  case options.workload
+  when "echo" then echo(connection)
+  when "http" then HttpConversation.new(connection, options.delay).serve
+  when "oneshot" then oneshot(connection, options.delay)
+  end
+rescue SystemCallError, IOError
+  # It was reset, or left before its turn.
+ensure
+  connection.close
+end
+
+options = Contract.options(%w[echo http oneshot])
+listeners = Contract.listen(options)
+Contract.ready(listeners)
+Socket.accept_loop(listeners) do |connection|
+  Thread.new { serve(connection, options) }
+rescue ThreadError
+  # The kernel gives no more threads: this connection is not served, the others are.
+  connection.close
+end
