@@ -220,6 +220,8 @@ http(Socket, Delay) ->
 
 headers(Socket, Delay, Wait, Count, KeepAlive) ->
     case gen_tcp:recv(Socket, 0) of
+        {ok, {http_header, _, <<>>, _, _}} ->
+            bad_request(Socket);
         {ok, {http_header, _, 'Connection', _, Value}} ->
             headers(Socket, Delay, Wait, Count, keep_alive(Value, KeepAlive));
         {ok, {http_header, _, _, _, _}} ->
@@ -289,7 +291,7 @@ count_to(Number) -> count_to(Number - 1).
 
 parse_natural(Text) ->
     case list_to_integer(Text) of
-        Number when Number >= 0 -> Number;
+        Number when Number >= 0, Number < 1 bsl 64 -> Number;
         _ -> error(badarg)
     end.
 

@@ -257,6 +257,7 @@ func (m *member) write() {
 	var sending []byte
 	for {
 		m.lock.Lock()
+		m.beingSent = 0
 		for len(m.waiting) == 0 && !m.left {
 			m.changed.Wait()
 		}
@@ -317,8 +318,11 @@ func parseOptions(words []string) (options, error) {
 }
 
 func parseAddress(text string) (address, error) {
-	if strings.HasPrefix(text, "unix:") {
-		return address{"unix", strings.TrimPrefix(text, "unix:")}, nil
+	if path := strings.TrimPrefix(text, "unix:"); path != text {
+		if path == "" {
+			return address{}, errors.New("a path is missing")
+		}
+		return address{"unix", path}, nil
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
