@@ -1,0 +1,3 @@
+module throng/catalogue/go/goroutines
+
+go 1.19
