@@ -236,10 +236,10 @@ fn whatever_makes_no_sense_is_refused_with_what_to_write() {
             "targets = ['poll --delay-inline']",
             &["`delay-inline`", "fanout"],
         ),
-        ("size = 6", &["`size`", "write line"]),
+        ("size = 6", &["`size`", "write --line hello"]),
         (
             "messages = 5",
-            &["`messages`", "write rate and duration"],
+            &["`messages`", "write --rate 10 and --duration 2s"],
         ),
         ("pings = 5", &["`pings`", "throng hold"]),
         ("workload = 'echo'", &["`workload`", "broadcast"]),
@@ -262,8 +262,8 @@ fn whatever_makes_no_sense_is_refused_with_what_to_write() {
             "connections = 10\npings = 11",
             &["11 pings for 10 connections", "pings = 10 or less"],
         ),
-        ("duration = '1s'", &["`duration`", "write hold"]),
-        ("messages = 5", &["`messages`", "write pings"]),
+        ("duration = '1s'", &["`duration`", "write --hold 1s"]),
+        ("messages = 5", &["`messages`", "write --pings 100"]),
         ("rate = 5", &["`rate`", "throng echo"]),
         ("line = 'a'", &["`line`", "throng fanout"]),
         (
