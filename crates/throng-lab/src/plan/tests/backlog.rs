@@ -228,7 +228,10 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
         ("duration = '1s'", &["`duration`", "requests"]),
         ("warmup = '1s'", &["`warmup`", "leave it out"]),
         ("outstanding = 2", &["`outstanding`", "write --clients 32"]),
-        ("rate = 5", &["`rate`", "--clients 32 and --service-time 40ms"]),
+        (
+            "rate = 5",
+            &["`rate`", "--clients 32 and --service-time 40ms"],
+        ),
         ("server = 'per-sweep'", &["`server`", "network of its own"]),
         ("size = 9", &["`size` needs `workload = \"echo\"`"]),
         ("send = 'a'", &["`send` needs `expect`"]),
