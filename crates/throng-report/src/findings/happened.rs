@@ -105,7 +105,7 @@ pub(super) fn happened(finding: &Finding) -> String {
             depth_max,
             ..
         } => format!(
-            "{}, {} (ListenOverflows, ListenDrops){}{}; {} delayed by sending the SYN again, the slowest took {}.",
+            "{}, {} (ListenOverflows, ListenDrops){}{}; {} by sending the SYN again, the slowest took {}.",
             plural(*overflows, "overflow"),
             plural(*drops, "drop"),
             maybe(backlog, |backlog| format!(
@@ -113,7 +113,10 @@ pub(super) fn happened(finding: &Finding) -> String {
                 u64::from(backlog) + 1
             )),
             maybe(depth_max, |depth| format!("; {depth} were seen waiting")),
-            plural(*connects_delayed, "connect"),
+            match connects_delayed {
+                0 => "no measured connect was delayed".to_owned(),
+                some => format!("{} delayed", plural(*some, "connect")),
+            },
             time(*connect_ns_max)
         ),
         Finding::BacklogClamped {
