@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use support::{Bench, THRONG, peer, user, wait_for};
+use support::{Bench, THRONG, peer, user};
 use throng_record::{ErrorKind, Finding, Side, Trial};
 
 /// Bytes of the pings that the servers within the test answer.
@@ -224,64 +224,72 @@ fn threads_exhausted_where_the_user_may_have_no_more() {
     assert_eq!(trial.hold.expect("held").answered, 300);
 }
 
-/// Connections in the accept queue, which `/proc/net/tcp` tells as the listener's receive queue.
-fn waiting(listener: &TcpListener) -> usize {
-    let port = listener.local_addr().expect("bound").port();
-    let (local, listening) = (format!(":{port:04X}"), "0A");
-    let sockets = fs::read_to_string("/proc/net/tcp").expect("readable");
-    let mut lines = sockets
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let line = lines.find(|line| line[1].ends_with(&local) && line[3] == listening);
-    let queues = line.expect("it listens")[4];
-    let (_, depth) = queues.split_once(':').expect("two queues");
-    usize::from_str_radix(depth, 16).expect("a number")
+/// A server that takes one at a time, of which nobody is told: one is served, as many wait as the queue holds, and the SYNs of the others are
+/// dropped at it, and sent again after a second.
+#[test]
+fn accept_queue_overflow_of_kept_connections_is_one_finding_with_their_retransmissions() {
+    let with = |backlog: &str| {
+        let serve =
+            format!("{THRONG} serve iterative --listen 127.0.0.1:{{port}} --backlog {backlog}");
+        let more = ["--hold", "0s", "--pings", "0", "--connect-timeout", "2s"];
+        let target = ["12", "--command", &serve, "--backlog", backlog];
+        run(&[&target[..], &more[..]].concat())
+    };
+    let trial = with("3");
+    let connected = trial.connect.as_ref().expect("as far as it came").connected;
+    assert!((4..10).contains(&connected), "{connected}");
+    let [
+        Finding::AcceptQueueOverflow {
+            overflows,
+            connects_delayed,
+            syn_retransmissions: Some(retransmissions),
+            backlog: None,
+            backlog_asked: Some(3),
+            depth_max: None,
+            backlog_sufficient: None,
+            ..
+        },
+    ] = &trial.findings[..]
+    else {
+        panic!("one finding: {:?}", trial.findings);
+    };
+    assert!(*connects_delayed >= 2, "{connects_delayed}");
+    assert!(retransmissions >= connects_delayed && 2 * overflows >= *retransmissions);
+    let trial = with("64");
+    assert_eq!(trial.connect.expect("connected").connected, 12);
+    assert_eq!(trial.findings, []);
 }
 
-/// Where the queue is full the other SYNs get no answer, and are sent again after whole seconds.
+/// Without cookies the kernel keeps a quarter of `tcp_max_syn_backlog` for peers that it knows; of a negative one that is more than there is,
+/// and it drops every SYN (`tcp_conn_request()`), before it looks at the accept queue.
 #[test]
-fn syn_retransmission_steps_where_the_queue_is_short() {
-    const N: usize = 300;
-    let with = |backlog: i32| {
-        let full = N.min(backlog as usize + 1);
-        let wait = move |listener: &TcpListener| {
-            wait_for(Duration::from_secs(20), || waiting(listener) >= full);
-        };
-        let address = peer::start_after(listen(backlog), wait, peer::faultless);
-        let all = N.to_string();
-        run(&[
-            &all,
-            &address,
-            "--hold",
-            "0s",
-            "--shards",
-            "1",
-            "--size",
-            SIZE,
-            "--connect-concurrency",
-            &all,
-            "--connect-timeout",
-            "40s",
-        ])
-    };
-    let trial = with(5);
-    assert_eq!(trial.connect.as_ref().expect("connected").connected, 300);
-    let named = trial.findings.iter().find_map(|finding| match finding {
+fn syn_retransmission_steps_where_no_queue_overflowed() {
+    let trial = run(&[
+        "5",
+        "epoll-edge",
+        "--hold",
+        "0s",
+        "--connect-timeout",
+        "2500ms",
+        "--kernel",
+        "tcp_syncookies=0",
+        "--kernel",
+        "tcp_max_syn_backlog=-4",
+    ]);
+    let [
         Finding::SynRetransmissionSteps {
-            connections,
+            connections: 5,
             retransmissions,
-            connect_ns_max,
-            backlog: None,
-            ..
-        } => Some((*connections, *retransmissions, *connect_ns_max)),
-        _ => None,
-    });
-    let (connections, retransmissions, connect_ns_max) = named.expect("named");
-    assert!((200..300).contains(&connections), "{connections}");
-    assert!(retransmissions >= connections.into());
-    // The first wait is a second (RFC 6298, 2.1), and a tick may be missing from it.
-    assert!(connect_ns_max >= 990_000_000, "{connect_ns_max}");
-    let trial = with(1_024);
-    assert_eq!(trial.connect.expect("connected").connected, 300);
+            connect_ns_max: 0,
+            overflows: Some(0),
+            backlog: Some(_),
+        },
+    ] = trial.findings[..]
+    else {
+        panic!("one finding: {:?}", trial.findings);
+    };
+    // After 1 and 2 s, or where the waits double from the start after 1 s.
+    assert!((5..=10).contains(&retransmissions), "{retransmissions}");
+    let trial = run(&["5", "epoll-edge", "--hold", "0s"]);
     assert_eq!(trial.findings, []);
 }
