@@ -166,9 +166,10 @@ pub enum Finding {
         side: Side,
         /// The limit on one table, `RLIMIT_NOFILE`; absent where it could not be read.
         limit: Option<u64>,
-        /// Connections that were open when the first one failed.
+        /// Connections that were opened; of a server, those that it served.
         open: u32,
-        /// Connects that failed so; of a server, connections that it did not serve.
+        /// Connects that failed so or were therefore not begun; of a server, connections that it did not serve. Together with `open` those asked
+        /// for, unless some failed in other ways.
         failed: u64,
     },
     /// The server could start no more threads or processes.

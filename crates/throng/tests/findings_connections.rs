@@ -131,26 +131,26 @@ fn listen(backlog: i32) -> TcpListener {
 /// The server is outside of the limit: that the generator meets its own is said by its connects.
 #[test]
 fn descriptors_exhausted_of_the_generator() {
-    let of_generator = |limit: &str| {
+    let of_generator = |limit: &str, [shards, at_once]: [&str; 2]| {
         let address = peer::start_after(listen(1_024), |_| {}, peer::faultless);
         let flags = [
             "500",
             &address,
             "--shards",
-            "1",
+            shards,
             "--hold",
             "0s",
             "--connect-concurrency",
-            "1",
+            at_once,
             "--size",
             SIZE,
         ];
         run_limited(limit, None, &flags)
     };
-    let trial = of_generator("ulimit -n 300");
+    let trial = of_generator("ulimit -n 300", ["1", "1"]);
     let connect = trial.connect.as_ref().expect("as far as it came");
     assert!(
-        (200..300).contains(&connect.connected),
+        (290..300).contains(&connect.connected),
         "{}",
         connect.connected
     );
@@ -168,7 +168,21 @@ fn descriptors_exhausted_of_the_generator() {
         failed: 500 - u64::from(connect.connected),
     };
     assert!(trial.findings.contains(&expected), "{:?}", trial.findings);
-    let trial = of_generator("ulimit -n 1000");
+    // Many in flight at the first failure, and two tables: what was opened and what was not is all that was asked for.
+    let trial = of_generator("ulimit -n 160", ["2", "64"]);
+    let of_two = trial.findings.iter().find_map(|finding| match finding {
+        Finding::DescriptorsExhausted {
+            side: Side::Generator,
+            open,
+            failed,
+            ..
+        } => Some((*open, *failed)),
+        _ => None,
+    });
+    let (open, failed) = of_two.expect("named");
+    assert!((300..320).contains(&open), "{open}");
+    assert_eq!(u64::from(open) + failed, 500);
+    let trial = of_generator("ulimit -n 1000", ["1", "1"]);
     assert_eq!(trial.connect.expect("connected").connected, 500);
     assert_eq!(trial.findings, []);
 }
@@ -200,7 +214,15 @@ fn threads_exhausted_where_the_user_may_have_no_more() {
     // One of the two: in bash -p is another limit, and dash has no -u.
     let script = format!("{{ ulimit -p {limit} || ulimit -u {limit}; }} 2>/dev/null");
     let of = |model: &str| {
-        let more = ["--hold", "0s", "--timeout", "2s"];
+        // All at once, as a burst: some are closed while others still connect.
+        let more = [
+            "--hold",
+            "0s",
+            "--timeout",
+            "2s",
+            "--connect-concurrency",
+            "64",
+        ];
         run_limited(&script, Some(user), &[&["300", model], &more[..]].concat())
     };
     let trial = of("thread-per-connection");
@@ -209,16 +231,20 @@ fn threads_exhausted_where_the_user_may_have_no_more() {
             limit_name,
             limit,
             threads,
+            served,
             of_connections: 300,
-            ..
-        } => Some((limit_name.as_str(), *limit, *threads)),
+        } => Some((limit_name.as_str(), *limit, *threads, *served)),
         _ => None,
     });
-    let (limit_name, limit_told, threads) = named.expect("named");
+    let (limit_name, limit_told, threads, served) = named.expect("named");
     assert_eq!((limit_name, limit_told), ("RLIMIT_NPROC", limit as u64));
     assert!((100..=limit_told).contains(&threads.into()), "{threads}");
     let hold = trial.hold.as_ref().expect("those that it serves are held");
     assert!((50..MORE as u32).contains(&hold.answered), "{hold:?}");
+    assert_eq!(
+        served, hold.answered,
+        "each was pinged, and those closed at once were not served"
+    );
     let trial = of("epoll-edge");
     assert_eq!(trial.findings, [], "it needs no threads");
     assert_eq!(trial.hold.expect("held").answered, 300);
