@@ -319,3 +319,82 @@ fn syn_retransmission_steps_where_no_queue_overflowed() {
     let trial = run(&["5", "epoll-edge", "--hold", "0s"]);
     assert_eq!(trial.findings, []);
 }
+
+/// A number told before the run is held in truth, and noticeably more is not. Loops with tables of their own are asked for by the number of their tables.
+#[test]
+fn what_is_told_to_fit_into_a_table_is_held_and_noticeably_more_is_not() {
+    const NEAR: u32 = 32;
+    for (limit, target) in [
+        (64, "epoll-edge"),
+        (256, "epoll-edge"),
+        (1_024, "epoll-edge"),
+        (256, "thread-per-connection"),
+        (256, "tokio --workers 2"),
+        (64, "epoll-shared --workers 3"),
+        (256, "epoll-shared --workers 2"),
+    ] {
+        let asked = 4 * limit;
+        let (trial, stderr) = held_with(limit, target, asked);
+        let told = told_to_fit(&stderr).unwrap_or_else(|| panic!("{target}: {stderr}"));
+        let served = trial.findings.iter().find_map(|finding| match finding {
+            Finding::DescriptorsExhausted {
+                side: Side::Server,
+                open,
+                ..
+            } => Some(*open),
+            _ => None,
+        });
+        let served = served.unwrap_or_else(|| panic!("{target}: {:?}", trial.findings));
+        assert!(
+            (told..told + NEAR).contains(&served),
+            "{target} within {limit}: {told} told, {served} served"
+        );
+        let (trial, stderr) = held_with(limit, target, told);
+        assert!(told_to_fit(&stderr).is_none(), "{target}: {stderr}");
+        assert_eq!(
+            trial.hold.expect("held").answered,
+            told,
+            "{target} within {limit}"
+        );
+    }
+}
+
+/// Holds so many connections with so many descriptors in each table; the trial, and what was said.
+fn held_with(descriptors: u32, target: &str, connections: u32) -> (Trial, String) {
+    let bench = Bench::new();
+    let mut command = Command::new("sh");
+    let script = format!("ulimit -n {descriptors} && exec \"$@\"");
+    let connections = connections.to_string();
+    command.args(["-c", &script, "sh", THRONG, "hold", &connections, target]);
+    command.args(["--hold", "0s", "--timeout", "1s", "--connect-timeout", "1s"]);
+    command.current_dir(bench.path());
+    let output = assert_cmd::Command::from_std(command)
+        .timeout(Duration::from_secs(60))
+        .output()
+        .expect("started");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (trial_of(&bench, &stderr), stderr)
+}
+
+/// `… this machine can hold about N: …`.
+fn told_to_fit(stderr: &str) -> Option<u32> {
+    let (_, rest) = stderr.split_once("this machine can hold about ")?;
+    let (number, _) = rest.split_once(':')?;
+    number.replace(',', "").parse().ok()
+}
+
+/// A third of 300 ports: 1,000 connections come from ten addresses, and none meets the end of its ports or the search behind the half.
+#[test]
+fn connections_are_spread_by_the_ports_that_there_are() {
+    let trial = run(&[
+        "1000",
+        "epoll-edge",
+        "--hold",
+        "0s",
+        "--kernel",
+        "ip_local_port_range=32768 33067",
+    ]);
+    assert_eq!(trial.findings, []);
+    assert_eq!(trial.connect.expect("connected").connected, 1_000);
+    assert_eq!(trial.hold.expect("held").answered, 1_000);
+}

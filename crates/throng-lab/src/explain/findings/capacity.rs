@@ -1,6 +1,6 @@
 //! What bounds the number of connections: local ports, descriptors, threads. How far it was used up, and what the bounds are.
 
-use throng_record::fleet::CONNECTIONS_PER_SOURCE;
+use throng_record::fleet::connections_per_source;
 use throng_record::{ErrorKind, SourceAddresses};
 use throng_sys::address::Address;
 use throng_sys::limits::MachineLimits;
@@ -77,11 +77,10 @@ impl Evidence<'_> {
             return None;
         }
         let (addresses, busiest, is_in_sequence) = match &self.setting.source {
-            SourceAddresses::Spread if address.is_ipv4_loopback() => (
-                open.div_ceil(CONNECTIONS_PER_SOURCE),
-                open.min(CONNECTIONS_PER_SOURCE),
-                true,
-            ),
+            SourceAddresses::Spread if address.is_ipv4_loopback() => {
+                let each = connections_per_source(self.ports());
+                (open.div_ceil(each), open.min(each), true)
+            }
             SourceAddresses::List(list) if !list.is_empty() => {
                 let addresses = u32::try_from(list.len()).unwrap_or(u32::MAX);
                 (addresses, open.div_ceil(addresses), false)
@@ -165,5 +164,13 @@ mod tests {
             Some((2, 10_000, false))
         );
         assert_eq!(of("unix:/tmp/x", SourceAddresses::Spread), None);
+        case.limits.machine.ip_local_port_range = Some((40_000, 40_299));
+        case.address = "tcp://127.0.0.1:80".to_owned();
+        let sources = case.evidence().sources(1_000).expect("of TCP");
+        assert_eq!(
+            (sources.addresses, sources.busiest),
+            (10, 100),
+            "of 300 ports each"
+        );
     }
 }
