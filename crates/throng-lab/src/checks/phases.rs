@@ -103,7 +103,7 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 2] {
     };
     [
         generator_bound::check(&Pacing::Closed { outstanding: 1 }, evidence.busy),
-        scheduling::of_lines(&sustained.scheduling_error),
+        scheduling::of_lines(&sustained.scheduling_error, &sustained.latency),
     ]
 }
 
