@@ -336,7 +336,11 @@ fn a_short_form_that_is_still_long_keeps_its_parts_consistent() {
     assert!(setting.connections < 4_000_000);
     assert_eq!(spec.pings, setting.connections);
     assert!(spec.hold_ns < 1_000_000_000, "{spec:?}");
-    let estimate = crate::estimate(&resolved.plan, &many_test_environment().models);
+    let estimate = crate::estimate(
+        &resolved.plan,
+        &many_test_environment().models,
+        &crate::capacity::Facts::without_limits(),
+    );
     assert!(estimate.as_secs() < 120, "{estimate:?}");
 }
 
@@ -347,7 +351,11 @@ fn the_built_in_plans_take_minutes_and_their_short_forms_half_a_minute() {
         let draft = draft(plan.text);
         let draft = if is_quick { draft.shortened() } else { draft };
         let plan = resolve(draft, &many_test_environment()).expect(name).plan;
-        let estimate = crate::estimate(&plan, &many_test_environment().models);
+        let estimate = crate::estimate(
+            &plan,
+            &many_test_environment().models,
+            &crate::capacity::Facts::without_limits(),
+        );
         (plan, estimate.as_secs())
     };
     let (many, seconds) = planned("many", false);
