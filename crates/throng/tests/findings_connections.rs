@@ -27,10 +27,11 @@ fn run(arguments: &[&str]) -> Trial {
 
 /// Runs it by a shell that lowers a limit of its own first, as this user where that can be chosen.
 fn run_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Trial {
-    trials_limited(limit, user, arguments).remove(0)
+    hold_limited(limit, user, arguments).0.remove(0)
 }
 
-fn trials_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Vec<Trial> {
+/// The trials, and what was said of them.
+fn hold_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> (Vec<Trial>, String) {
     let bench = Bench::new();
     let program = user.map_or_else(|| THRONG.into(), |user| user::give_to(&bench, user));
     let mut command = Command::new("sh");
@@ -45,7 +46,8 @@ fn trials_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Vec<Tri
         .output()
         .expect("started");
     bench.assert_no_process_left();
-    trials_of(&bench, &String::from_utf8_lossy(&output.stderr))
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (trials_of(&bench, &stderr), stderr)
 }
 
 fn trials_of(bench: &Bench, stderr: &str) -> Vec<Trial> {
@@ -208,7 +210,7 @@ fn a_limit_met_in_a_sweep_stands_with_each_trial_that_met_it() {
         "--timeout",
         "1s",
     ];
-    let mut trials = trials_limited("ulimit -n 300", None, &flags);
+    let (mut trials, _) = hold_limited("ulimit -n 300", None, &flags);
     trials.sort_by_key(|trial| trial.order);
     let told = trials.iter().map(|trial| {
         let is_of_server = |finding: &Finding| {
@@ -409,19 +411,20 @@ fn what_is_told_to_fit_into_a_table_is_held_and_noticeably_more_is_not() {
 
 /// Holds so many connections with so many descriptors in each table; the trial, and what was said.
 fn held_with(descriptors: u32, target: &str, connections: u32) -> (Trial, String) {
-    let bench = Bench::new();
-    let mut command = Command::new("sh");
-    let script = format!("ulimit -n {descriptors} && exec \"$@\"");
+    let limit = format!("ulimit -n {descriptors}");
     let connections = connections.to_string();
-    command.args(["-c", &script, "sh", THRONG, "hold", &connections, target]);
-    command.args(["--hold", "0s", "--timeout", "1s", "--connect-timeout", "1s"]);
-    command.current_dir(bench.path());
-    let output = assert_cmd::Command::from_std(command)
-        .timeout(Duration::from_secs(60))
-        .output()
-        .expect("started");
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    (trials_of(&bench, &stderr).remove(0), stderr)
+    let flags = [
+        &connections,
+        target,
+        "--hold",
+        "0s",
+        "--timeout",
+        "1s",
+        "--connect-timeout",
+        "1s",
+    ];
+    let (mut trials, stderr) = hold_limited(&limit, None, &flags);
+    (trials.remove(0), stderr)
 }
 
 /// `… this machine can hold about N: …`.
