@@ -33,14 +33,30 @@ pub struct Shortage {
     pub there_is: u64,
     /// Connections for which that is enough, about.
     pub holds_about: u64,
+    /// Whether connections beyond it stay open or half-open and unanswered, so that a run waits until its timeouts end them.
+    pub is_waited_for: bool,
     /// What would let it hold all.
     pub remedy: String,
 }
 
-/// Descriptors of a shard of the generator that are no connections.
-pub(crate) const OF_A_SHARD: u64 = 100;
-/// Descriptors of a loop that are no connections, and some room: connections do not spread evenly over loops that share a listener.
-pub(crate) const OF_A_LOOP: u64 = 200;
+/// Descriptors of a shard of the generator that are no connections: the standard three and its epoll or ring, and as many to spare.
+pub(crate) const OF_A_SHARD: u64 = 8;
+/// The same of a server's table: the standard three, a listener, an epoll, what tells of the stop signal. A thread for each connection has 5 in all,
+/// tokio 10; a loop with a table of its own 8, and it leaves 4 free (`places.rs` of throng-servers).
+const OF_A_TABLE: u64 = 12;
+/// Those of each further loop in the same table: an epoll, a listener, and its mailbox where one connection's line goes to all.
+const OF_A_FURTHER_LOOP: u64 = 4;
+
+/// Descriptors of one of a server's tables that are no connections, where the server has so many loops. Loops with tables of their own hold each
+/// other's mailboxes, if they have any.
+pub(crate) fn of_a_table(loops: u64, has_private_tables: bool, all_hear: bool) -> u64 {
+    OF_A_TABLE
+        + match (has_private_tables, all_hear) {
+            (true, true) => 2 + loops,
+            (true, false) => 2,
+            (false, _) => OF_A_FURTHER_LOOP * loops.saturating_sub(1),
+        }
+}
 
 /// Kernel memory of a connection with both ends here, and of one end.
 const KERNEL_BYTES_BOTH_ENDS: u64 = 9 * 1024;
@@ -53,9 +69,10 @@ const THREAD_BYTES: u64 = 40 * 1024;
 const PROCESS_BYTES: u64 = 400 * 1024;
 /// Threads that others on the machine have, and the model itself.
 const THREADS_OF_OTHERS: u64 = 400;
-/// Mappings of a thread's stack: the stack and its guard page; and those that every process has.
-const MAPS_PER_THREAD: u64 = 2;
-const MAPS_OF_A_PROCESS: u64 = 200;
+/// Mappings of a built-in server's thread: its stack and its signal stack, each with a guard page.
+pub(crate) const MAPPINGS_OF_BUILT_IN_THREAD: u64 = 4;
+/// Mappings that a built-in server leaves to the rest of its process.
+const MAPPINGS_OF_A_PROCESS: u64 = 1_024;
 
 /// Everything of which there is too little, the narrowest first.
 #[must_use]
@@ -109,6 +126,7 @@ fn short(
         needed,
         there_is,
         holds_about: there_is / each.max(1),
+        is_waited_for: false,
         remedy: remedy(needed),
     })
 }
@@ -131,13 +149,15 @@ fn descriptors_of_server(demand: &Demand, facts: &Facts) -> Option<Shortage> {
         (_, Some(PerConnection::Process)) | (None, _) => return None,
         (Some(tables), _) => u64::from(tables),
     };
+    let loops = demand.loops.into();
+    let reserved = of_a_table(loops, demand.has_private_tables, demand.all_hear);
     let room = facts
         .open_files_hard
-        .saturating_sub(OF_A_LOOP)
+        .saturating_sub(reserved)
         .saturating_mul(tables);
     let what = "descriptors of the server (RLIMIT_NOFILE)";
-    short(demand, what, 1, room, |needed| {
-        let each = needed.div_ceil(tables.max(1)) + OF_A_LOOP;
+    let shortage = short(demand, what, 1, room, |needed| {
+        let each = needed.div_ceil(tables.max(1)) + reserved;
         let raised = match facts.nr_open {
             Some(most) if each > most => format!(", fs.nr_open = {each} before it"),
             _ => String::new(),
@@ -148,6 +168,10 @@ fn descriptors_of_server(demand: &Demand, facts: &Facts) -> Option<Shortage> {
                 "a hard limit of {each} (as root: ulimit -Hn {each}{raised}), or a model whose loops have tables of their own, such as epoll-shared"
             ),
         }
+    })?;
+    Some(Shortage {
+        is_waited_for: true,
+        ..shortage
     })
 }
 
@@ -248,13 +272,13 @@ fn threads(demand: &Demand, facts: &Facts) -> Vec<Shortage> {
         .collect();
     if let Some(most) = facts.max_map_count.filter(|_| are_threads) {
         let name = "vm.max_map_count";
-        let room = most.saturating_sub(MAPS_OF_A_PROCESS);
+        let room = most.saturating_sub(MAPPINGS_OF_A_PROCESS);
         found.extend(short(
             demand,
             name,
-            each * MAPS_PER_THREAD,
+            each * MAPPINGS_OF_BUILT_IN_THREAD,
             room,
-            |needed| raised(name, needed + MAPS_OF_A_PROCESS),
+            |needed| raised(name, needed + MAPPINGS_OF_A_PROCESS),
         ));
     }
     found

@@ -3,7 +3,7 @@
 //! The lengths that the plan states, plus what launching, connecting and ending usually take. A stop by count
 //! is guessed at a modest server's rate, and a stop by confidence at its bound: an estimate, better too long than too short.
 //! Where each message has a connection of its own, the server's time and the kernel's timers decide; see [`waves`]. Where many connections are
-//! themselves the question, see [`many`].
+//! themselves the question, see [`many`]; where this machine is foreseen to have no room for them, a run also waits for its timeouts.
 
 mod many;
 mod waves;
@@ -15,6 +15,7 @@ use throng_record::{
     TargetRecord, Work,
 };
 
+use crate::capacity::{Demand, Facts};
 use crate::lifetime::units;
 use crate::plan::{BuiltInModel, model_of};
 use crate::target::multiplexer;
@@ -36,19 +37,23 @@ const PER_KEPT_TRIAL: Duration = Duration::from_micros(100);
 const MODEST_RATE: f64 = 50_000.0;
 const MODEST_CYCLE_RATE: f64 = 5_000.0;
 
-/// The expected length of the whole plan, whose built-in targets are of these models.
+/// The expected length of the whole plan, whose built-in targets are of these models, on a machine with these limits.
 #[must_use]
-pub fn estimate(plan: &Plan, models: &[BuiltInModel]) -> Duration {
+pub fn estimate(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Duration {
     let of_target = |target: &TargetRecord| {
         let model = model_of(models, target);
+        let waits =
+            |setting| many::waits(setting, &Demand::of(plan, target, setting, models), facts);
         plan.settings
             .iter()
             .map(
                 |setting| match multiplexer::spec(target, setting.connections) {
                     Some(spec) => PER_TRIAL.saturating_add(accepting(spec)),
                     None => match &setting.work {
-                        Work::Fanout(spec) => PER_TRIAL + many::fanout(setting, spec, model),
-                        Work::Hold(spec) => PER_TRIAL + many::hold(setting, spec, model),
+                        Work::Fanout(spec) => (PER_TRIAL + many::fanout(setting, spec, model))
+                            .saturating_add(waits(setting)),
+                        Work::Hold(spec) => (PER_TRIAL + many::hold(setting, spec, model))
+                            .saturating_add(waits(setting)),
                         Work::Exchange | Work::Accept(_) => {
                             trial(setting, AtOnce::of(target, model, setting))
                         }
@@ -152,7 +157,7 @@ mod tests {
     fn estimate_of(text: &str) -> f64 {
         let draft = PlanDraft::parse(text, "test").expect(text);
         let plan = resolve(draft, &test_environment(2)).expect(text).plan;
-        estimate(&plan, &test_environment(2).models).as_secs_f64()
+        estimate(&plan, &test_environment(2).models, &Facts::without_limits()).as_secs_f64()
     }
 
     #[test]

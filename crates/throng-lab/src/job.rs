@@ -18,13 +18,24 @@ pub(crate) fn in_force(setting: &Setting, name: &str) -> Option<u32> {
 /// How many of a setting's connections a server can be given that serves `at_once`: those, and as many as wait in its accept
 /// queue. Further ones would find it full, and wait for SYN retransmissions. Clients with a connection for each message are not fewer:
 /// what becomes of those that find it full is their question.
-pub(crate) fn connectable(setting: &Setting, at_once: u32) -> u32 {
+fn connectable(setting: &Setting, at_once: u32) -> u32 {
     if setting.connection != ConnectionUse::Kept {
         return setting.connections;
     }
     let queue = in_force(setting, "net.core.somaxconn")
         .map_or(setting.backlog, |most: u32| most.min(setting.backlog));
     setting.connections.min(at_once.saturating_add(queue))
+}
+
+/// Fits a job to a server that serves so many connections at once: what is done with single ones is done with no more than there are.
+pub(crate) fn limit(job: &mut LoadJob, setting: &Setting, at_once: u32) {
+    let connections = connectable(setting, at_once);
+    job.exchange.serves_at_once = Some(at_once);
+    job.fleet.connections = connections;
+    job.fleet.shards = job.fleet.shards.min(connections);
+    if let Work::Hold(spec) = &mut job.work {
+        spec.pings = spec.pings.min(connections);
+    }
 }
 
 /// The job of a cell against a server at `address`. Each repeat has payloads and arrivals of its own, the same for all
@@ -105,6 +116,27 @@ mod tests {
         assert_eq!(of("targets = ['poll']\nconnections = 30\nbacklog = 5"), 6);
         let backlog = "experiment = 'backlog'\ntargets = ['poll']\nclients = 30\nbacklog = 5";
         assert_eq!(of(backlog), 30);
+    }
+
+    #[test]
+    fn no_more_are_pinged_than_a_server_can_be_given() {
+        let plan = plan(
+            "experiment = 'hold'\ntargets = ['poll']\nconnections = 30\npings = 'all'\nbacklog = 5\nshards = 8",
+        );
+        let cell = Cell {
+            target: 0,
+            setting: 0,
+            repeat: 0,
+            server_lives_on: false,
+        };
+        let address = "127.0.0.1:9".parse().expect("an address");
+        let mut job = job(&plan, cell, &address);
+        limit(&mut job, &plan.settings[0], 1);
+        assert_eq!((job.fleet.connections, job.fleet.shards), (6, 6));
+        let Work::Hold(spec) = job.work else {
+            panic!("{:?}", job.work);
+        };
+        assert_eq!(spec.pings, 6);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use throng_record::{Outcome, Plan, RunRecord, SCHEMA_VERSION, Trial};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
+use crate::capacity::Facts;
 use crate::event::Event;
 use crate::lifetime::Launch;
 use crate::network::{NetworkError, Networks};
@@ -99,7 +100,7 @@ pub fn run(
     on_event(Event::Started {
         plan,
         trials: record.trials_planned,
-        estimate: estimate(plan, setup.models),
+        estimate: estimate(plan, setup.models, &Facts::read()),
         network: &record.network,
         path: &path,
     });

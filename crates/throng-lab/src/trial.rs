@@ -24,7 +24,7 @@ use throng_sys::namespace::Network;
 
 use crate::event::TrialPhase;
 use crate::generator::Generator;
-use crate::job::{connectable, job};
+use crate::job::{self, job};
 use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
 use crate::network::{self, Networks};
 use crate::observer::capture::Capture;
@@ -117,8 +117,7 @@ impl Bench<'_> {
         trial.server_ordinal = life.as_ref().map(|life| life.ordinal);
         trial.workers = announced.workers;
         if let Some(at_once) = announced.serves_at_once {
-            trial.job.exchange.serves_at_once = Some(at_once);
-            trial.job.fleet.connections = connectable(setting, at_once);
+            job::limit(&mut trial.job, setting, at_once);
         }
         let network = life
             .as_ref()

@@ -110,6 +110,7 @@ impl Fleet {
             connected_at_ns: 0,
             fanout,
         };
+        let sources = Sources::here(&spec.source, &address);
         let mut first = 0;
         for shard in 0..spec.shards {
             let connections =
@@ -121,7 +122,7 @@ impl Fleet {
                 connections,
                 spec: Arc::clone(&spec),
                 address: address.clone(),
-                sources: Sources::of(&spec.source, &address),
+                sources: sources.clone(),
                 messages: messages.clone(),
                 usage,
                 progress: Arc::clone(&progress),

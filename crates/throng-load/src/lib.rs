@@ -23,6 +23,7 @@ mod messages;
 mod outstanding;
 mod pacing;
 mod protocol;
+mod quote;
 mod recorder;
 mod script;
 mod shard;

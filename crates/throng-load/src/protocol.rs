@@ -9,6 +9,7 @@ mod reply;
 use throng_record::{Expect, Protocol};
 
 use crate::messages::Messages;
+use crate::quote;
 
 pub(crate) use reply::{Reply, Verdict};
 
@@ -92,6 +93,20 @@ impl Replies {
             } => search(delimiter, fallback, remembered, bytes),
             Rule::End => Reading::Partial(1),
         }
+    }
+
+    /// What came in the place of the rest of such a reply.
+    #[cold]
+    pub(crate) fn instead(&self, connection: u32, n: u32, remembered: u32, bytes: &[u8]) -> String {
+        let whole = match &self.rule {
+            Rule::Echo(messages) => messages.bytes(connection, n),
+            Rule::Text(text) => text,
+            Rule::Bytes(_) | Rule::Until { .. } | Rule::End => &[],
+        };
+        let (begun, _) = whole.split_at(whole.len().min(remembered as usize));
+        let mut came = begun.to_vec();
+        came.extend(bytes);
+        quote::came_instead(&came, whole)
     }
 
     /// Whether the end of input completes a reply of which `remembered` is known.

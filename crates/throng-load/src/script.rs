@@ -4,15 +4,17 @@
 //! It is one immutable block. A connection remembers how far it has come in it, so that whatever comes, cut anywhere, is verified by one
 //! comparison of memory; lines are sent from the same block.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use throng_record::{ErrorKind, FanoutSpec, Sustain};
 
 use crate::pacing::spacing::Spacing;
+use crate::quote;
 
-/// Why bytes end a connection.
-pub(crate) type Fault = (ErrorKind, &'static str);
+/// Why bytes end a connection, in words too.
+pub(crate) type Fault = (ErrorKind, Cow<'static, str>);
 
 /// A numbered line is the single one with this many bytes more: a space and ten digits.
 pub(crate) const NUMBER_BYTES: usize = 11;
@@ -122,16 +124,32 @@ impl Script {
         let right = right.count();
         let (at, rest) = (at + right as u32, &bytes[right..]);
         let fault = if self.repeats(at, rest) {
-            (ErrorKind::DeliveredTwice, "the line before came again")
-        } else if at == limit {
-            (ErrorKind::ExcessBytes, "bytes came that nobody had put")
-        } else {
             (
-                ErrorKind::WrongBytes,
-                "the bytes are not those of the line that was due",
+                ErrorKind::DeliveredTwice,
+                "the line before came again".into(),
             )
+        } else if at == limit {
+            let words = quote::came_unasked(rest, "came, which nobody had put");
+            (ErrorKind::ExcessBytes, words.into())
+        } else {
+            (ErrorKind::WrongBytes, self.instead(at, rest).into())
         };
         (at, fault)
+    }
+
+    /// What came in the place of a line of which all before a position had come rightly.
+    fn instead(&self, at: u32, rest: &[u8]) -> String {
+        let start = self.line_start(at);
+        let end = if start < self.greeting_end {
+            self.greeting_end
+        } else if start < self.line_end {
+            self.line_end
+        } else {
+            start + self.numbered_bytes
+        };
+        let mut came = self.bytes[start as usize..at as usize].to_vec();
+        came.extend(rest);
+        quote::came_instead(&came, &self.bytes[start as usize..end as usize])
     }
 
     /// Whether these bytes, and those of their line before them, are the line before that once more.
@@ -248,6 +266,30 @@ mod tests {
         assert_eq!(kind(48, b"0\n", 67), (48, ErrorKind::DeliveredTwice));
         let left_out = b"hello 0000000002\n";
         assert_eq!(kind(33, left_out, 67), (48, ErrorKind::WrongBytes));
+    }
+
+    #[test]
+    fn a_fault_shows_what_came_and_what_was_due() {
+        let script = script(Some("connected\n"));
+        let words = |at, bytes: &[u8], limit| script.follow(at, bytes, limit).expect_err("").1.1;
+        assert_eq!(
+            words(0, b"HTTP/1.1 400\r\n", 10),
+            r#""HTTP/1.1 400\r\n" where "connected\n" was due"#
+        );
+        // The beginning had come before.
+        assert_eq!(
+            words(4, b"exion\n", 10),
+            r#""connexion\n" where "connected\n" was due"#
+        );
+        assert_eq!(
+            words(10, b"jello\n", 16),
+            r#""jello\n" where "hello\n" was due"#
+        );
+        assert_eq!(
+            words(33, b"hello 0000000002\n", 67),
+            r#""hello 0000000002\n" where "hello 0000000001\n" was due"#
+        );
+        assert_eq!(words(10, b"!", 10), r#""!" came, which nobody had put"#);
     }
 
     #[test]

@@ -16,10 +16,17 @@ pub enum Finding {
         drops: u64,
         /// Connects that took longer by retransmitting their SYN.
         connects_delayed: u64,
+        /// SYNs sent again by kept connections, by their `TCP_INFO`; absent where each message had a connection of its own, which tells it
+        /// itself.
+        #[serde(default)]
+        syn_retransmissions: Option<u64>,
         /// The slowest completed connect.
         connect_ns_max: u64,
         /// The backlog in force; absent where it could not be seen.
         backlog: Option<u32>,
+        /// The backlog asked of the server, where that in force could not be seen; absent where it was not ours to ask.
+        #[serde(default)]
+        backlog_asked: Option<u32>,
         /// The greatest depth seen.
         depth_max: Option<u32>,
         /// The smallest backlog that would have held every connection that waited at once in this trial; absent where too little is known of it.
@@ -159,9 +166,10 @@ pub enum Finding {
         side: Side,
         /// The limit on one table, `RLIMIT_NOFILE`; absent where it could not be read.
         limit: Option<u64>,
-        /// Connections that were open when the first one failed.
+        /// Connections that were opened; of a server, those that it served.
         open: u32,
-        /// Connects that failed so; of a server, connections that it did not serve.
+        /// Connects that failed so or were therefore not begun; of a server, connections that it did not serve. Together with `open` those asked
+        /// for, unless some failed in other ways.
         failed: u64,
     },
     /// The server could start no more threads or processes.
@@ -194,7 +202,7 @@ pub enum Finding {
         /// The cost with the fewest.
         cost_ns_first: u64,
     },
-    /// Connects took whole seconds, since their SYNs were dropped and sent again.
+    /// Connects took whole seconds, since their SYNs got no answer and were sent again, and no overflow of the accept queue explains it.
     SynRetransmissionSteps {
         /// Connections whose SYN was sent again.
         connections: u32,
@@ -202,7 +210,7 @@ pub enum Finding {
         retransmissions: u64,
         /// The slowest completed connect.
         connect_ns_max: u64,
-        /// `ListenOverflows` of the network; absent where it is not the server's.
+        /// `ListenOverflows` of the network, too few to explain the retransmissions; absent where it is not the server's.
         overflows: Option<u64>,
         /// The backlog asked of the server; absent where it was not ours to ask.
         backlog: Option<u32>,

@@ -26,9 +26,17 @@ impl Backend {
     }
 }
 
-/// Connections that come from one address where they are spread: below half of the default range's 28,232 ports, with room for those in
-/// TIME_WAIT.
+/// The most connections that come from one address where they are spread: below half of the default range's 28,232 ports, with room for those
+/// in TIME_WAIT.
 pub const CONNECTIONS_PER_SOURCE: u32 = 8_000;
+
+/// Connections that come from one address where they are spread and there are so many ports (`net.ipv4.ip_local_port_range`; `None`: not known, and
+/// taken as the default): a third of them, 8,000 at most and 1 at least. Of more than half the kernel's search turns slow.
+#[must_use]
+pub fn connections_per_source(ports: Option<u32>) -> u32 {
+    let third = ports.map_or(u32::MAX, |ports| ports / 3);
+    third.clamp(1, CONNECTIONS_PER_SOURCE)
+}
 
 /// Which local addresses the connections of a fleet come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -95,4 +103,23 @@ pub struct FleetSpec {
     pub connect_timeout_ns: u64,
     /// How long one reply may take.
     pub reply_timeout_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_fewer_connections_than_half_of_its_ports() {
+        for (ports, expected) in [
+            (None, 8_000),
+            (Some(28_232), 8_000),
+            (Some(64_512), 8_000),
+            (Some(3_000), 1_000),
+            (Some(200), 66),
+            (Some(1), 1),
+        ] {
+            assert_eq!(connections_per_source(ports), expected, "{ports:?}");
+        }
+    }
 }

@@ -14,8 +14,11 @@ pub struct ConnectPhase {
     pub duration_ns: u64,
     /// From the `connect` call to the established connection; failed connects are not in it.
     pub latency: Histogram,
-    /// Failed connects.
+    /// Failed connects, and connections that did not stay open to the end of the phase.
     pub errors: ErrorCounts,
+    /// Connections that opened and did not stay open to the end of the phase.
+    #[serde(default)]
+    pub lost: u32,
     /// Connects that completed, over time.
     #[serde(default)]
     pub timeline: Timeline,

@@ -149,16 +149,28 @@ pub(crate) fn cut_short(summary: &Summary<'_>) -> Option<String> {
         && summary
             .rows()
             .all(|row| row.standing == Standing::NotMeasured);
-    let what = if has_nothing {
+    let has_seen = !summary.findings.is_empty() || !summary.slowest.is_empty();
+    let what = if has_nothing && has_seen {
+        "There are no figures; what was seen until then is below."
+    } else if has_nothing {
         "Nothing was measured until then."
     } else {
         "What was measured until then is below."
     };
-    summary.is_cut_short().then(|| {
-        format!(
-            "This run {how} after {} of {}. {what}",
-            exact(summary.trials_made.into()),
-            plural(summary.trials_planned.into(), "trial")
-        )
-    })
+    let planned = summary.trials_planned;
+    let when = match (summary.trials_made, planned) {
+        (0, 1) => "before its only trial was over".to_owned(),
+        (0, _) => format!(
+            "before the first of its {} was over",
+            plural(planned.into(), "trial")
+        ),
+        (made, _) => format!(
+            "after {} of {}",
+            exact(made.into()),
+            plural(planned.into(), "trial")
+        ),
+    };
+    summary
+        .is_cut_short()
+        .then(|| format!("This run {how} {when}. {what}"))
 }

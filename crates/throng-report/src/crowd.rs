@@ -279,6 +279,12 @@ impl Crowd {
         }
     }
 
+    /// `1,000,000`, and what else is swept below it.
+    pub(crate) fn asked(&self) -> String {
+        let heading = self.heading.replace(" · ", "\n");
+        heading.replacen(" connections", "", 1)
+    }
+
     /// All that went wrong.
     pub(crate) fn errors_total(&self) -> u64 {
         self.errors.values().map(|failed| failed.count).sum()

@@ -7,10 +7,9 @@
 //! Left out on purpose: ranks. Which target is faster depends on the phase, and on the number of connections, which is the question.
 
 pub(crate) mod columns;
-pub(crate) mod lines;
 pub(crate) mod notes;
+pub mod order;
 pub(crate) mod overview;
-pub mod phases;
 pub mod published;
 
 use serde::Serialize;
@@ -19,9 +18,10 @@ use throng_record::{RunRecord, SustainedPhase, SweptValue, Trial};
 
 use crate::crowd::{Behind, Crowd};
 use crate::median::Estimate;
+use crate::phases::{self, Phase, PhaseKind};
 use crate::setting;
 use crate::summary::Latency;
-use phases::{Phase, PhaseKind};
+use order::Order;
 use published::Published;
 
 /// All targets at one setting.
@@ -57,6 +57,9 @@ pub struct Row {
     /// Lines at a rate; absent where not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sustained: Option<Sustained>,
+    /// Who heard the greeting, and who the line, how late; empty where the record does not tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<Order>,
     /// Resident set of the server with every connection open; median.
     pub server_rss_bytes: Option<f64>,
     /// Proportional set of the server with every connection open; median.
@@ -81,6 +84,13 @@ impl Row {
     pub(crate) fn duration_ns(&self, kind: PhaseKind) -> Option<Estimate> {
         let mut phases = self.phases.iter();
         phases.find(|phase| phase.phase == kind)?.duration_ns
+    }
+}
+
+impl Table<'_> {
+    /// The phases of each row.
+    pub(crate) fn phases(&self) -> impl Iterator<Item = (&Crowd, &[Phase])> {
+        self.rows.iter().map(|row| (&row.crowd, &row.phases[..]))
     }
 }
 
@@ -115,10 +125,11 @@ fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
     let sustained = sustained(&mut behind);
     let memory = |trial: &Trial| Some(trial.server.as_ref()?.memory_connected);
     Row {
-        phases: phases::of(&behind),
+        phases: phases::of(&behind, &PhaseKind::OF_FANOUT),
         acknowledge_latency,
         get_latency,
         sustained,
+        order: order::of(&behind, record.plan.settings[setting as usize].connections),
         server_rss_bytes: behind.median(|trial| Some(memory(trial)?.rss_bytes as f64)),
         server_pss_bytes: behind.median(|trial| Some(memory(trial)?.pss_bytes? as f64)),
         crowd: behind.crowd(record, target, setting),

@@ -17,6 +17,7 @@ use throng_record::{HoldPhases, RunRecord, Trial};
 
 use crate::crowd::{Behind, Crowd};
 use crate::median::Estimate;
+use crate::phases::{self, Phase, PhaseKind};
 use crate::summary::Latency;
 use curve::Point;
 use memory::KernelMemory;
@@ -48,12 +49,16 @@ pub struct Row {
     pub answered: Option<u32>,
     /// Connections pinged in that trial.
     pub pinged: Option<u32>,
+    /// Connections that were to be pinged in that trial and were not, so many pings before them having timed out.
+    pub not_pinged: Option<u32>,
     /// From the first ping to the last answer.
     pub ping_duration_ns: Option<Estimate>,
     /// From each ping to its answer's last byte.
     pub ping_latency: Option<Latency>,
     /// Connections that ended while nothing was sent, over all trials.
     pub lost: u64,
+    /// The phases that any trial came to, in their order.
+    pub phases: Vec<Phase>,
 }
 
 /// The rows of a run, by target and setting in the plan's order; none of another experiment.
@@ -75,8 +80,8 @@ pub(crate) fn rows(record: &RunRecord) -> Vec<Row> {
 fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
     let mut behind = Behind::new(record, target, setting);
     let ping_latency = behind.latency("ping latency", |trial| Some(&hold(trial)?.ping_latency));
-    let phases = || behind.shown.iter().filter_map(|trial| hold(trial));
-    let pinged = phases().filter(|phase| phase.pinged > 0);
+    let held = || behind.shown.iter().filter_map(|trial| hold(trial));
+    let pinged = held().filter(|phase| phase.pinged > 0);
     let worst = pinged.min_by_key(|phase| phase.answered);
     let told = typical(&behind.shown);
     Row {
@@ -99,14 +104,18 @@ fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
         kernel: told.and_then(memory::of),
         answered: worst.map(|phase| phase.answered),
         pinged: worst.map(|phase| phase.pinged),
-        ping_duration_ns: behind.estimate(|trial| {
-            let phase = hold(trial).filter(|phase| phase.pinged > 0)?;
-            Some(phase.ping_duration_ns as f64)
-        }),
+        not_pinged: worst.map(|phase| phase.not_pinged),
+        ping_duration_ns: behind.estimate(|trial| Some(PhaseKind::Ping.duration_ns(trial)? as f64)),
         ping_latency,
-        lost: phases().map(|phase| phase.lost_errors.total()).sum(),
+        lost: held().map(|phase| phase.lost_errors.total()).sum(),
+        phases: phases::of(&behind, &PhaseKind::OF_HOLD),
         crowd: behind.crowd(record, target, setting),
     }
+}
+
+/// The phases of each row.
+pub(crate) fn phases(rows: &[Row]) -> impl Iterator<Item = (&Crowd, &[Phase])> {
+    rows.iter().map(|row| (&row.crowd, &row.phases[..]))
 }
 
 /// Memory grows by pages, slabs and whatever else happens meanwhile: divided by few connections that is noise.

@@ -43,6 +43,7 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
             "Errors, by connection",
             crowd::notes::errors_by_connection(summary),
         ),
+        ("Who hears late", fanout::order::lines(summary)),
         ("Kernel memory", hold::notes::kernel(summary)),
         ("Not seen", unseen(summary)),
         ("Checks", checks(summary)),

@@ -6,6 +6,7 @@ mod fanout;
 mod grid;
 mod hold;
 mod multiplexers;
+mod phases;
 mod sheet;
 
 use anstyle::{AnsiColor, Style};

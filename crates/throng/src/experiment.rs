@@ -283,7 +283,7 @@ mod tests {
             open_files_hard: 20_000,
         };
         let plan = resolve(draft, &environment).expect("resolves").plan;
-        let estimate = throng_lab::estimate(&plan, &environment.models);
+        let estimate = throng_lab::estimate(&plan, &environment.models, &Facts::without_limits());
         (plan, estimate)
     }
 

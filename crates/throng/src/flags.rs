@@ -1,7 +1,7 @@
 //! The flags of experiments, by the same names as the keys of a plan file.
 //!
 //! Each command flattens the groups that mean something to it, and `throng run` all of them. Where a value cannot hold a comma itself,
-//! commas part the values of a sweep.
+//! commas part the values of a sweep; counts are written in every form that [`value::counts`] reads.
 
 mod accept;
 mod backlog;
@@ -49,6 +49,12 @@ where
 /// The values of a sweep.
 fn list<T: PartialEq>(values: Option<Vec<T>>) -> Option<Sweep<T>> {
     values.and_then(Sweep::of)
+}
+
+/// The same where each value is a list already: commas in counts are read by the plan's reader of counts.
+fn lists<T: PartialEq + Clone>(values: Option<Vec<Sweep<T>>>) -> Option<Sweep<T>> {
+    let values = values?.into_iter();
+    Sweep::of(values.flat_map(|some| some.values().to_vec()).collect())
 }
 
 /// Where a command was refused for a flag that only other experiments have: what to write instead.

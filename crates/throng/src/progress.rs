@@ -5,6 +5,8 @@ use std::time::Duration;
 use anstream::eprintln;
 use indicatif::{ProgressBar, ProgressStyle};
 use throng_lab::{Event, TrialPhase};
+use throng_record::plan::Experiment;
+use throng_record::{Plan, TargetKind, TargetRecord};
 use throng_report::format::{count, plural};
 use throng_report::setting::heading;
 
@@ -34,6 +36,7 @@ impl Progress {
             Event::Started {
                 trials,
                 estimate,
+                plan,
                 network,
                 ..
             } => {
@@ -42,7 +45,7 @@ impl Progress {
                         "the host's network is used, there is no private one here: {reason}. throng doctor says what would allow it"
                     ));
                 }
-                self.start(trials, estimate);
+                self.start(trials, estimate, may_take_longer(plan));
             }
             Event::TrialStarted {
                 target, setting, ..
@@ -66,11 +69,16 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
-    fn start(&mut self, trials: u32, estimate: Duration) {
+    fn start(&mut self, trials: u32, estimate: Duration, may_take_longer: bool) {
         eprintln!(
-            "{}, about {}",
+            "{}, about {}{}",
             plural(trials.into(), "trial"),
-            in_words(estimate)
+            in_words(estimate),
+            if may_take_longer {
+                ", longer where a server meets a limit"
+            } else {
+                ""
+            }
         );
         self.bar = ProgressBar::new(trials.into());
         let style = ProgressStyle::with_template("{bar:12} {pos}/{len} · {wide_msg}");
@@ -124,6 +132,13 @@ fn in_words(length: Duration) -> String {
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
     }
+}
+
+/// Whether a trial may wait for timeouts that nobody has foreseen: of the limits of servers that are not built in nothing is known.
+fn may_take_longer(plan: &Plan) -> bool {
+    let holds_many = matches!(plan.experiment, Experiment::Fanout | Experiment::Hold);
+    let is_unknown = |target: &TargetRecord| target.kind != TargetKind::BuiltIn;
+    holds_many && plan.targets.iter().any(is_unknown)
 }
 
 #[cfg(test)]

@@ -91,7 +91,10 @@ fn what_makes_no_sense_is_refused_in_words() {
     for (arguments, said) in [
         (&["churn", "poll", "--closing", "slam"][..], "slam"),
         (&["churn", "poll", "--clients", "0"], "nobody would ask"),
-        (&["churn", "poll", "--connections", "5"], "write clients"),
+        (
+            &["churn", "poll", "--connections", "5"],
+            "write --clients 32",
+        ),
         (
             &["churn", "poll", "--service-time", "5ms"],
             "throng backlog",

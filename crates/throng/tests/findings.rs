@@ -54,6 +54,7 @@ fn accept_queue_overflow_and_the_backlog_that_ends_it() {
         backlog,
         depth_max,
         backlog_sufficient,
+        ..
     } = *told("accept-queue-overflow", &outcome, &trial)
     else {
         panic!("another finding has this name");

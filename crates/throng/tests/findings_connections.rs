@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use support::{Bench, THRONG, peer, user, wait_for};
+use support::{Bench, THRONG, peer, user};
 use throng_record::{ErrorKind, Finding, Side, Trial};
 
 /// Bytes of the pings that the servers within the test answer.
@@ -27,10 +27,11 @@ fn run(arguments: &[&str]) -> Trial {
 
 /// Runs it by a shell that lowers a limit of its own first, as this user where that can be chosen.
 fn run_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Trial {
-    trials_limited(limit, user, arguments).remove(0)
+    hold_limited(limit, user, arguments).0.remove(0)
 }
 
-fn trials_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Vec<Trial> {
+/// The trials, and what was said of them.
+fn hold_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> (Vec<Trial>, String) {
     let bench = Bench::new();
     let program = user.map_or_else(|| THRONG.into(), |user| user::give_to(&bench, user));
     let mut command = Command::new("sh");
@@ -45,7 +46,8 @@ fn trials_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> Vec<Tri
         .output()
         .expect("started");
     bench.assert_no_process_left();
-    trials_of(&bench, &String::from_utf8_lossy(&output.stderr))
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (trials_of(&bench, &stderr), stderr)
 }
 
 fn trials_of(bench: &Bench, stderr: &str) -> Vec<Trial> {
@@ -135,26 +137,26 @@ fn listen(backlog: i32) -> TcpListener {
 /// The server is outside of the limit: that the generator meets its own is said by its connects.
 #[test]
 fn descriptors_exhausted_of_the_generator() {
-    let of_generator = |limit: &str| {
+    let of_generator = |limit: &str, [shards, at_once]: [&str; 2]| {
         let address = peer::start_after(listen(1_024), |_| {}, peer::faultless);
         let flags = [
             "500",
             &address,
             "--shards",
-            "1",
+            shards,
             "--hold",
             "0s",
             "--connect-concurrency",
-            "1",
+            at_once,
             "--size",
             SIZE,
         ];
         run_limited(limit, None, &flags)
     };
-    let trial = of_generator("ulimit -n 300");
+    let trial = of_generator("ulimit -n 300", ["1", "1"]);
     let connect = trial.connect.as_ref().expect("as far as it came");
     assert!(
-        (200..300).contains(&connect.connected),
+        (290..300).contains(&connect.connected),
         "{}",
         connect.connected
     );
@@ -172,7 +174,21 @@ fn descriptors_exhausted_of_the_generator() {
         failed: 500 - u64::from(connect.connected),
     };
     assert!(trial.findings.contains(&expected), "{:?}", trial.findings);
-    let trial = of_generator("ulimit -n 1000");
+    // Many in flight at the first failure, and two tables: what was opened and what was not is all that was asked for.
+    let trial = of_generator("ulimit -n 160", ["2", "64"]);
+    let of_two = trial.findings.iter().find_map(|finding| match finding {
+        Finding::DescriptorsExhausted {
+            side: Side::Generator,
+            open,
+            failed,
+            ..
+        } => Some((*open, *failed)),
+        _ => None,
+    });
+    let (open, failed) = of_two.expect("named");
+    assert!((300..320).contains(&open), "{open}");
+    assert_eq!(u64::from(open) + failed, 500);
+    let trial = of_generator("ulimit -n 1000", ["1", "1"]);
     assert_eq!(trial.connect.expect("connected").connected, 500);
     assert_eq!(trial.findings, []);
 }
@@ -194,7 +210,7 @@ fn a_limit_met_in_a_sweep_stands_with_each_trial_that_met_it() {
         "--timeout",
         "1s",
     ];
-    let mut trials = trials_limited("ulimit -n 300", None, &flags);
+    let (mut trials, _) = hold_limited("ulimit -n 300", None, &flags);
     trials.sort_by_key(|trial| trial.order);
     let told = trials.iter().map(|trial| {
         let is_of_server = |finding: &Finding| {
@@ -248,7 +264,15 @@ fn threads_exhausted_where_the_user_may_have_no_more() {
     // One of the two: in bash -p is another limit, and dash has no -u.
     let script = format!("{{ ulimit -p {limit} || ulimit -u {limit}; }} 2>/dev/null");
     let of = |model: &str| {
-        let more = ["--hold", "0s", "--timeout", "2s"];
+        // All at once, as a burst: some are closed while others still connect.
+        let more = [
+            "--hold",
+            "0s",
+            "--timeout",
+            "2s",
+            "--connect-concurrency",
+            "64",
+        ];
         run_limited(&script, Some(user), &[&["300", model], &more[..]].concat())
     };
     let trial = of("thread-per-connection");
@@ -257,79 +281,171 @@ fn threads_exhausted_where_the_user_may_have_no_more() {
             limit_name,
             limit,
             threads,
+            served,
             of_connections: 300,
-            ..
-        } => Some((limit_name.as_str(), *limit, *threads)),
+        } => Some((limit_name.as_str(), *limit, *threads, *served)),
         _ => None,
     });
-    let (limit_name, limit_told, threads) = named.expect("named");
+    let (limit_name, limit_told, threads, served) = named.expect("named");
     assert_eq!((limit_name, limit_told), ("RLIMIT_NPROC", limit as u64));
     assert!((100..=limit_told).contains(&threads.into()), "{threads}");
     let hold = trial.hold.as_ref().expect("those that it serves are held");
     assert!((50..MORE as u32).contains(&hold.answered), "{hold:?}");
+    assert_eq!(
+        served, hold.answered,
+        "each was pinged, and those closed at once were not served"
+    );
     let trial = of("epoll-edge");
     assert_eq!(trial.findings, [], "it needs no threads");
     assert_eq!(trial.hold.expect("held").answered, 300);
 }
 
-/// Connections in the accept queue, which `/proc/net/tcp` tells as the listener's receive queue.
-fn waiting(listener: &TcpListener) -> usize {
-    let port = listener.local_addr().expect("bound").port();
-    let (local, listening) = (format!(":{port:04X}"), "0A");
-    let sockets = fs::read_to_string("/proc/net/tcp").expect("readable");
-    let mut lines = sockets
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let line = lines.find(|line| line[1].ends_with(&local) && line[3] == listening);
-    let queues = line.expect("it listens")[4];
-    let (_, depth) = queues.split_once(':').expect("two queues");
-    usize::from_str_radix(depth, 16).expect("a number")
+/// A server that takes one at a time, of which nobody is told: one is served, as many wait as the queue holds, and the SYNs of the others are
+/// dropped at it, and sent again after a second.
+#[test]
+fn accept_queue_overflow_of_kept_connections_is_one_finding_with_their_retransmissions() {
+    let with = |backlog: &str| {
+        let serve =
+            format!("{THRONG} serve iterative --listen 127.0.0.1:{{port}} --backlog {backlog}");
+        let more = ["--hold", "0s", "--pings", "0", "--connect-timeout", "2s"];
+        let target = ["12", "--command", &serve, "--backlog", backlog];
+        run(&[&target[..], &more[..]].concat())
+    };
+    let trial = with("3");
+    let connected = trial.connect.as_ref().expect("as far as it came").connected;
+    assert!((4..10).contains(&connected), "{connected}");
+    let [
+        Finding::AcceptQueueOverflow {
+            overflows,
+            connects_delayed,
+            syn_retransmissions: Some(retransmissions),
+            backlog: None,
+            backlog_asked: Some(3),
+            depth_max: None,
+            backlog_sufficient: None,
+            ..
+        },
+    ] = &trial.findings[..]
+    else {
+        panic!("one finding: {:?}", trial.findings);
+    };
+    assert!(*connects_delayed >= 2, "{connects_delayed}");
+    assert!(retransmissions >= connects_delayed && 2 * overflows >= *retransmissions);
+    let trial = with("64");
+    assert_eq!(trial.connect.expect("connected").connected, 12);
+    assert_eq!(trial.findings, []);
 }
 
-/// Where the queue is full the other SYNs get no answer, and are sent again after whole seconds.
+/// Without cookies the kernel keeps a quarter of `tcp_max_syn_backlog` for peers that it knows; of a negative one that is more than there is,
+/// and it drops every SYN (`tcp_conn_request()`), before it looks at the accept queue.
 #[test]
-fn syn_retransmission_steps_where_the_queue_is_short() {
-    const N: usize = 300;
-    let with = |backlog: i32| {
-        let full = N.min(backlog as usize + 1);
-        let wait = move |listener: &TcpListener| {
-            wait_for(Duration::from_secs(20), || waiting(listener) >= full);
-        };
-        let address = peer::start_after(listen(backlog), wait, peer::faultless);
-        let all = N.to_string();
-        run(&[
-            &all,
-            &address,
-            "--hold",
-            "0s",
-            "--shards",
-            "1",
-            "--size",
-            SIZE,
-            "--connect-concurrency",
-            &all,
-            "--connect-timeout",
-            "40s",
-        ])
-    };
-    let trial = with(5);
-    assert_eq!(trial.connect.as_ref().expect("connected").connected, 300);
-    let named = trial.findings.iter().find_map(|finding| match finding {
+fn syn_retransmission_steps_where_no_queue_overflowed() {
+    let trial = run(&[
+        "5",
+        "epoll-edge",
+        "--hold",
+        "0s",
+        "--connect-timeout",
+        "2500ms",
+        "--kernel",
+        "tcp_syncookies=0",
+        "--kernel",
+        "tcp_max_syn_backlog=-4",
+    ]);
+    let [
         Finding::SynRetransmissionSteps {
-            connections,
+            connections: 5,
             retransmissions,
-            connect_ns_max,
-            backlog: None,
-            ..
-        } => Some((*connections, *retransmissions, *connect_ns_max)),
-        _ => None,
-    });
-    let (connections, retransmissions, connect_ns_max) = named.expect("named");
-    assert!((200..300).contains(&connections), "{connections}");
-    assert!(retransmissions >= connections.into());
-    // The first wait is a second (RFC 6298, 2.1), and a tick may be missing from it.
-    assert!(connect_ns_max >= 990_000_000, "{connect_ns_max}");
-    let trial = with(1_024);
-    assert_eq!(trial.connect.expect("connected").connected, 300);
+            connect_ns_max: 0,
+            overflows: Some(0),
+            backlog: Some(_),
+        },
+    ] = trial.findings[..]
+    else {
+        panic!("one finding: {:?}", trial.findings);
+    };
+    // After 1 and 2 s, or where the waits double from the start after 1 s.
+    assert!((5..=10).contains(&retransmissions), "{retransmissions}");
+    let trial = run(&["5", "epoll-edge", "--hold", "0s"]);
     assert_eq!(trial.findings, []);
+}
+
+/// A number told before the run is held in truth, and noticeably more is not. Loops with tables of their own are asked for by the number of their tables.
+#[test]
+fn what_is_told_to_fit_into_a_table_is_held_and_noticeably_more_is_not() {
+    const NEAR: u32 = 32;
+    for (limit, target) in [
+        (64, "epoll-edge"),
+        (256, "epoll-edge"),
+        (1_024, "epoll-edge"),
+        (256, "thread-per-connection"),
+        (256, "tokio --workers 2"),
+        (64, "epoll-shared --workers 3"),
+        (256, "epoll-shared --workers 2"),
+    ] {
+        let asked = 4 * limit;
+        let (trial, stderr) = held_with(limit, target, asked);
+        let told = told_to_fit(&stderr).unwrap_or_else(|| panic!("{target}: {stderr}"));
+        let served = trial.findings.iter().find_map(|finding| match finding {
+            Finding::DescriptorsExhausted {
+                side: Side::Server,
+                open,
+                ..
+            } => Some(*open),
+            _ => None,
+        });
+        let served = served.unwrap_or_else(|| panic!("{target}: {:?}", trial.findings));
+        assert!(
+            (told..told + NEAR).contains(&served),
+            "{target} within {limit}: {told} told, {served} served"
+        );
+        let (trial, stderr) = held_with(limit, target, told);
+        assert!(told_to_fit(&stderr).is_none(), "{target}: {stderr}");
+        assert_eq!(
+            trial.hold.expect("held").answered,
+            told,
+            "{target} within {limit}"
+        );
+    }
+}
+
+/// Holds so many connections with so many descriptors in each table; the trial, and what was said.
+fn held_with(descriptors: u32, target: &str, connections: u32) -> (Trial, String) {
+    let limit = format!("ulimit -n {descriptors}");
+    let connections = connections.to_string();
+    let flags = [
+        &connections,
+        target,
+        "--hold",
+        "0s",
+        "--timeout",
+        "1s",
+        "--connect-timeout",
+        "1s",
+    ];
+    let (mut trials, stderr) = hold_limited(&limit, None, &flags);
+    (trials.remove(0), stderr)
+}
+
+/// `… this machine can hold about N: …`.
+fn told_to_fit(stderr: &str) -> Option<u32> {
+    let (_, rest) = stderr.split_once("this machine can hold about ")?;
+    let (number, _) = rest.split_once(':')?;
+    number.replace(',', "").parse().ok()
+}
+
+/// A third of 300 ports: 1,000 connections come from ten addresses, and none meets the end of its ports or the search behind the half.
+#[test]
+fn connections_are_spread_by_the_ports_that_there_are() {
+    let trial = run(&[
+        "1000",
+        "epoll-edge",
+        "--hold",
+        "0s",
+        "--kernel",
+        "ip_local_port_range=32768 33067",
+    ]);
+    assert_eq!(trial.findings, []);
+    assert_eq!(trial.connect.expect("connected").connected, 1_000);
+    assert_eq!(trial.hold.expect("held").answered, 1_000);
 }

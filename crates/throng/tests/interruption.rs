@@ -59,7 +59,7 @@ fn a_run_that_is_ended_early_keeps_and_shows_what_it_measured() {
         signal(&child, end);
         assert_eq!(exit_code(&mut child), Some(130));
         let (stdout, stderr) = output(&mut child);
-        assert!(stdout.contains("interrupted after"), "{stdout}");
+        assert!(stdout.contains("This run was interrupted "), "{stdout}");
         assert!(
             !stderr.contains("panicked") && stderr.contains("run.json"),
             "{stderr}"

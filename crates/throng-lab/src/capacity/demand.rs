@@ -19,6 +19,8 @@ pub struct Demand {
     pub server_is_here: bool,
     /// Descriptor tables of the server; `None` where its model is not known, or serves few at once anyway.
     pub tables: Option<u32>,
+    /// Loops or workers of the server, at least 1.
+    pub loops: u32,
     /// Whether more workers would be more tables.
     pub has_private_tables: bool,
     /// What the server has for each connection; `None` where it is not known.
@@ -51,8 +53,11 @@ impl Demand {
                 1
             };
             let workers = target.options.workers.or(setting.workers);
+            workers.unwrap_or(usual).max(1)
+        };
+        let tables = |model: &BuiltInModel| {
             if model.private_tables {
-                workers.unwrap_or(usual)
+                loops(model)
             } else {
                 1
             }
@@ -63,7 +68,8 @@ impl Demand {
             shards: setting.shards,
             generator_uses_epoll: setting.backend == Backend::Epoll,
             server_is_here: place != Place::Elsewhere,
-            tables: model.map(loops),
+            tables: model.map(tables),
+            loops: model.map_or(1, loops),
             has_private_tables: model.is_some_and(|model| model.private_tables),
             each: model.map(|model| model.each),
             source_addresses: match (&setting.source, place) {

@@ -27,23 +27,39 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
     let Some(setting) = most else {
         return foresight;
     };
+    let mut told: Vec<(Told, Vec<&str>)> = Vec::new();
     for target in &plan.targets {
         let demand = Demand::of(plan, target, setting, models);
-        let short = shortages(&demand, facts);
+        let mut short = shortages(&demand, facts);
+        let fits = short.first().map_or(0, |narrowest| narrowest.holds_about);
         if short.is_empty() && plan.experiment == Experiment::Hold {
             foresight.notes.push(enough(target, &demand, facts));
         }
-        let fits = short.first().map(|narrowest| narrowest.holds_about);
-        for shortage in short {
-            if shortage.is_memory && plan.experiment == Experiment::Hold {
-                let refusal = || too_little_memory(target, &demand, &shortage, fits.unwrap_or(0));
+        if plan.experiment == Experiment::Hold {
+            for shortage in short.extract_if(.., |one| one.is_memory) {
+                let refusal = || too_little_memory(target, &demand, &shortage, fits);
                 foresight.refusal.get_or_insert_with(refusal);
-            } else {
-                foresight.notes.push(too_little(target, &demand, &shortage));
             }
         }
+        if short.is_empty() {
+            continue;
+        }
+        let same = |(other, _): &&mut (Told, Vec<&str>)| other.short == short;
+        match told.iter_mut().find(same) {
+            Some((_, targets)) => targets.push(&target.name),
+            None => told.push((Told { demand, short }, vec![&target.name])),
+        }
     }
+    let notes = told.iter().map(|(told, targets)| told.note(targets));
+    foresight.notes.extend(notes);
     foresight
+}
+
+/// What is the same for several targets.
+struct Told {
+    demand: Demand,
+    /// The narrowest first; never empty.
+    short: Vec<Shortage>,
 }
 
 fn enough(target: &TargetRecord, demand: &Demand, facts: &Facts) -> String {
@@ -71,21 +87,45 @@ fn enough(target: &TargetRecord, demand: &Demand, facts: &Facts) -> String {
     )
 }
 
-fn too_little(target: &TargetRecord, demand: &Demand, shortage: &Shortage) -> String {
-    let amount = |value| match shortage.is_memory {
-        true => size(value),
-        false => exact(value),
-    };
-    format!(
-        "of {} connections to {} this machine can hold about {}: {} needed {}, there is {}. What would let it hold all: {}",
-        exact(demand.connections()),
-        target.name,
-        exact(shortage.holds_about),
-        shortage.what,
-        amount(shortage.needed),
-        amount(shortage.there_is),
-        shortage.remedy
-    )
+impl Told {
+    /// Of the least limit, at which a run ends, all; of the others, which would come next, only where.
+    fn note(&self, targets: &[&str]) -> String {
+        let Some((least, others)) = self.short.split_first() else {
+            return String::new();
+        };
+        let amount = |value| match least.is_memory {
+            true => size(value),
+            false => exact(value),
+        };
+        let others: Vec<String> = others
+            .iter()
+            .map(|one| format!("{} at {}", one.what, exact(one.holds_about)))
+            .collect();
+        format!(
+            "of {} connections to {} this machine can hold about {}: {} needed {}, there is {}. What would let it hold {}: {}{}",
+            exact(self.demand.connections()),
+            listed(targets),
+            exact(least.holds_about),
+            least.what,
+            amount(least.needed),
+            amount(least.there_is),
+            if others.is_empty() { "all" } else { "more" },
+            least.remedy,
+            match others.is_empty() {
+                true => String::new(),
+                false => format!(". Next would come {}", listed(&others)),
+            }
+        )
+    }
+}
+
+/// `one, another and a third`.
+fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 fn too_little_memory(

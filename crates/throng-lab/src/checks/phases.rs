@@ -103,7 +103,7 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 2] {
     };
     [
         generator_bound::check(&Pacing::Closed { outstanding: 1 }, evidence.busy),
-        scheduling::of_lines(&sustained.scheduling_error),
+        scheduling::of_lines(&sustained.scheduling_error, &sustained.latency),
     ]
 }
 
@@ -114,14 +114,18 @@ pub(crate) fn heard(load: &LoadRecord) -> Option<u32> {
     lines.map(|line| line.received).min()
 }
 
-/// Connections that the server took and did not end by itself while they were held.
+/// Connections that the server took and did not end by itself: while others connected, while they were held, or instead of answering a ping.
+/// Those that wait in its accept queue answer no ping either, and are not counted twice.
 pub(crate) fn accepted(load: &LoadRecord, unaccepted: u32) -> u32 {
-    let lost = load
-        .hold
-        .as_ref()
-        .map_or(0, |phases| phases.lost_errors.total());
-    let open = load.connect.connected.saturating_sub(unaccepted);
-    open.saturating_sub(u32::try_from(lost).unwrap_or(u32::MAX))
+    let (ended, silent) = load.hold.as_ref().map_or((0, 0), |phases| {
+        let failed = &phases.ping_errors;
+        let silent = failed.of(ErrorKind::ReplyTimedOut);
+        (phases.lost_errors.total() + failed.total() - silent, silent)
+    });
+    let ended = u64::from(load.connect.lost) + ended;
+    let not_served = ended + silent.max(unaccepted.into());
+    let not_served = u32::try_from(not_served).unwrap_or(u32::MAX);
+    load.connect.connected.saturating_sub(not_served)
 }
 
 fn opened(served: &Served<'_>, load: &LoadRecord) -> Check {

@@ -8,8 +8,11 @@ use super::{made, not_applicable};
 const SPINNING_P99_NS_MAX: u64 = 15_000;
 /// Sleeping alone errs by 40 to 75 µs.
 const SLEEPING_P99_NS_MAX: u64 = 100_000;
-/// Spinning, but for what is to be read.
-const READING_P99_NS_MAX: u64 = 100_000;
+/// Spinning, but for what is to be read: a line that comes due meanwhile waits for a batch of reads.
+const READING_P99_NS_MIN: u64 = 100_000;
+/// What share of the median latency it may be, where that is more. To read N deliveries takes longer the more connections there are, and so does
+/// their latency; what matters is how much of the one is in the other.
+const READING_SHARE_MAX: f64 = 0.05;
 
 pub(super) fn check(pacing: &Pacing, error: Option<&Histogram>) -> Check {
     let kind = CheckKind::SchedulingError;
@@ -28,10 +31,14 @@ pub(super) fn check(pacing: &Pacing, error: Option<&Histogram>) -> Check {
     }
 }
 
-/// Lines of a fan-out: the thread that puts them also reads what comes out, and may be at that when one is due.
-pub(super) fn of_lines(error: &Histogram) -> Check {
+/// Lines of a fan-out: the thread that puts them also reads what comes out, and may be at that when one is due. `latency` is that of the
+/// deliveries, from the due time.
+pub(super) fn of_lines(error: &Histogram, latency: &Histogram) -> Check {
     let remedy = "give it a CPU of its own (cpus), more shards, or a lower rate";
-    kept(error, READING_P99_NS_MAX, "reading in between", remedy)
+    let share_ns = latency.p50_ns as f64 * READING_SHARE_MAX;
+    let bound_ns = READING_P99_NS_MIN.max(share_ns as u64);
+    let how = "reading in between, 5 % of the median latency";
+    kept(error, bound_ns, how, remedy)
 }
 
 fn kept(error: &Histogram, bound_ns: u64, how: &str, remedy: &str) -> Check {
@@ -93,6 +100,18 @@ mod tests {
                 "{p99_ns}"
             );
         }
+    }
+
+    #[test]
+    fn lines_may_be_late_by_a_twentieth_of_what_their_deliveries_take() {
+        let result = |p99_ns, p50_ns| {
+            let latency = Histogram { p50_ns, ..error(0) };
+            of_lines(&error(p99_ns), &latency).result
+        };
+        assert_eq!(result(100_000, 40_000), CheckResult::Passed);
+        assert_eq!(result(100_001, 2_000_000), CheckResult::Qualified);
+        assert_eq!(result(400_000, 8_000_000), CheckResult::Passed);
+        assert_eq!(result(400_001, 8_000_000), CheckResult::Qualified);
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub enum PlanError {
         key: &'static str,
         experiment: &'static str,
         why: &'static str,
-        instead: &'static str,
+        instead: String,
     },
     #[error(
         "{total} requests in all cannot be shared out evenly among {clients} clients; write requests-total = {nearest}, for example, or other numbers of clients"

@@ -110,7 +110,11 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         settings,
     };
     if plan.quick {
-        notes.extend(quick::fit(&mut plan, &environment.models));
+        notes.extend(quick::fit(
+            &mut plan,
+            &environment.models,
+            environment.open_files_hard,
+        ));
     }
     Ok(Resolved { plan, notes })
 }

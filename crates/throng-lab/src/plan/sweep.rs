@@ -91,7 +91,22 @@ macro_rules! swept_as_displayed {
         }
     )* };
 }
-swept_as_displayed!(u32 u64 f64 bool String IpAddr CpuChoice Pings);
+swept_as_displayed!(f64 bool String IpAddr CpuChoice Pings);
+
+macro_rules! swept_counts {
+    ($($type:ty)*) => { $(
+        impl Swept for $type {
+            fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                value::of_file(deserializer)
+            }
+
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        }
+    )* };
+}
+swept_counts!(u32 u64);
 
 macro_rules! swept_words {
     ($($type:ty)*) => { $(

@@ -10,7 +10,12 @@ use serde::{Deserialize, Serialize, de::value::Error as WordError};
 use throng_record::Amount;
 use throng_sys::affinity::CpuList;
 
-use super::sweep::{Sweep, Swept, one_or_many};
+use super::sweep::{Swept, one_or_many};
+
+mod count;
+
+pub(super) use count::of_file;
+pub use count::{connections, count, counts, pings};
 
 /// Which kernel interface the generator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,47 +111,6 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     })
 }
 
-/// A number of things: 0 or more, in digits.
-///
-/// # Errors
-/// Says why it is none.
-pub fn count<T: FromStr>(text: &str) -> Result<T, String> {
-    let digits: String = text.chars().filter(|letter| *letter != '_').collect();
-    digits.trim().parse().map_err(|_| {
-        if text.trim().starts_with('-') {
-            format!("{text} is below 0, and this is a count; write 0 or more")
-        } else {
-            format!("`{text}` is no count, or too large; write digits, for example 5")
-        }
-    })
-}
-
-/// Numbers of connections, parted by commas, each 1 or more: digits, or thousands (`100k`) or millions (`1m`).
-///
-/// # Errors
-/// Says how it is written.
-pub fn connections(text: &str) -> Result<Sweep<u32>, String> {
-    let numbers: Result<Vec<u32>, String> = text.split(',').map(some_connections).collect();
-    Ok(Sweep::of(numbers?).expect("a text has one part at least"))
-}
-
-fn some_connections(text: &str) -> Result<u32, String> {
-    let written = text.trim();
-    let (digits, unit) = match written.char_indices().last() {
-        Some((end, 'k' | 'K')) => (&written[..end], 1_000),
-        Some((end, 'm' | 'M')) => (&written[..end], 1_000_000),
-        _ => (written, 1),
-    };
-    let number = count::<u32>(digits).ok();
-    match number.and_then(|number| number.checked_mul(unit)) {
-        Some(0) => Err("it is 0, and nothing would be held; write for example 1000".to_owned()),
-        Some(number) => Ok(number),
-        None => Err(format!(
-            "`{text}` is no number of connections; write how many first, then the targets: throng hold 100k epoll-shared"
-        )),
-    }
-}
-
 /// A length of time or a number of messages: `300ms`, `1000 messages`.
 ///
 /// # Errors
@@ -156,8 +120,7 @@ pub fn amount(text: &str) -> Result<Amount, String> {
         .strip_suffix("messages")
         .or_else(|| text.strip_suffix("message"));
     if let Some(count) = count {
-        let digits: String = count.chars().filter(|letter| *letter != '_').collect();
-        return digits.trim().parse().map(Amount::Messages).map_err(|_| {
+        return self::count(count).map(Amount::Messages).map_err(|_| {
             format!("`{text}` is no number of messages; write for example 1000 messages")
         });
     }
@@ -171,9 +134,10 @@ impl FromStr for Pings {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim() {
             "all" => Ok(Self::All),
-            number => count(number).map(Self::Count).map_err(|_| {
-                format!("`{text}` is neither a number nor all; write for example 1000")
-            }),
+            word if word.starts_with(|first: char| first.is_alphabetic()) => Err(format!(
+                "`{word}` is neither a number nor all; write for example 1000, 5k or all"
+            )),
+            number => count(number).map(Self::Count),
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn run(
     let (listener, address) = listen()?;
     std::thread::scope(|scope| {
         let assignment = client::Assignment {
-            sources: Sources::of(&fleet.source, &address),
+            sources: Sources::here(&fleet.source, &address),
             address,
             cpu: fleet.cpus.get(1).or(fleet.cpus.first()).copied(),
             connect_timeout_ns: fleet.connect_timeout_ns,

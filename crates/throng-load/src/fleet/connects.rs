@@ -22,6 +22,7 @@ pub(super) fn connects(mut shards: Vec<ShardConnect>, all: u32) -> ConnectPhase 
         retransmitted: shards.iter().map(|shard| shard.retransmitted).sum(),
         stop: first_stop.map(|stop| told(stop, started_at_ns, not_begun)),
         not_begun,
+        lost: shards.iter().map(|shard| shard.lost).sum(),
         ..ConnectPhase::default()
     };
     if phase.connected == all {

@@ -67,7 +67,7 @@ impl Reply {
                 }
                 Reading::Complete(used) => Verdict::Complete(used),
                 Reading::Wrong => {
-                    Verdict::Wrong("a reply's bytes are not the expected ones".into())
+                    Verdict::Wrong(replies.instead(client, n, *remembered, bytes).into())
                 }
             },
             Kind::Http(response) => response.read(bytes),
@@ -108,6 +108,14 @@ mod tests {
         assert!(reply.is_complete_at_end());
         reply.restart();
         assert!(!reply.is_complete_at_end());
+    }
+
+    #[test]
+    fn a_wrong_reply_is_shown_beside_the_one_that_was_due() {
+        let mut reply = reply(Expect::Text(b"+PONG\r\n".to_vec()));
+        assert_eq!(reply.read(0, 0, b"+PO"), Verdict::Unfinished);
+        let words = r#""+PO-ERR\r\n" where "+PONG\r\n" was due"#;
+        assert_eq!(reply.read(0, 0, b"-ERR\r\n"), Verdict::Wrong(words.into()));
     }
 
     #[test]

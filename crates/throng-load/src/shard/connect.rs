@@ -69,7 +69,6 @@ struct Connects<'a, B, H> {
     waiting_for_queue: Vec<u32>,
     /// Failures in succession for want of ports, descriptors or an answer.
     wants: u32,
-    lost: u32,
     /// Open connections as last told to the fleet.
     told_open: u32,
 }
@@ -88,7 +87,6 @@ pub(super) fn run<B: Backend, H: Hearing>(
         begun: Vec::new(),
         waiting_for_queue: Vec::new(),
         wants: 0,
-        lost: 0,
         told_open: 0,
     };
     connects.run_to_end()?;
@@ -259,7 +257,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
         if let Err((kind, detail)) = self.hearing.received(slot, bytes, monotonic_ns())
             && self.shard.connections[slot as usize].state == State::Open
         {
-            self.lost += 1;
+            self.record.lost += 1;
             self.end(slot, kind, &detail);
         }
     }
@@ -282,7 +280,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
     #[cold]
     fn lost(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
         if self.shard.connections[slot as usize].state == State::Open {
-            self.lost += 1;
+            self.record.lost += 1;
             self.note_stop(slot, kind, detail);
             self.end(slot, kind, detail);
         }
@@ -307,7 +305,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
 
     /// Tells how many connections are open here; knows then how many are in the fleet.
     fn publish(&mut self) -> u32 {
-        let open = self.record.connected - self.lost;
+        let open = self.record.connected - self.record.lost;
         self.shard.assignment.progress.publish(ProgressReading {
             replies: open.into(),
             ..ProgressReading::default()

@@ -311,11 +311,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
                     self.on_reply(slot, now_ns);
                 }
                 Reading::Wrong => {
-                    return self.fail(
-                        slot,
-                        ErrorKind::WrongBytes,
-                        "a reply's bytes differ from the message's",
-                    );
+                    let (number, remembered) = (connection.replies, connection.remembered);
+                    let words = self.replies.instead(index, number, remembered, bytes);
+                    return self.fail(slot, ErrorKind::WrongBytes, &words);
                 }
             }
         }

@@ -154,7 +154,7 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
             woken_at_ns: 0,
         };
         for (slot, (kind, detail)) in listening.ears.take_faults() {
-            listening.fail(slot, kind, detail);
+            listening.fail(slot, kind, &detail);
         }
         listening
     }
@@ -306,7 +306,7 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
         }
         if let Some((kind, detail)) = fault {
             self.ears.spoil(slot);
-            self.fail(slot, kind, detail);
+            self.fail(slot, kind, &detail);
         }
         self.put_due(now_ns);
     }

@@ -223,11 +223,11 @@ impl<B: Backend> Pinging<'_, B> {
                 ErrorKind::ExcessBytes,
                 "more bytes came than the answer has",
             ),
-            Reading::Wrong => self.fail(
-                slot,
-                ErrorKind::WrongBytes,
-                "an answer's bytes are not the expected ones",
-            ),
+            Reading::Wrong => {
+                let (number, remembered) = (connection.replies, connection.remembered);
+                let words = self.replies.instead(index, number, remembered, bytes);
+                self.fail(slot, ErrorKind::WrongBytes, &words);
+            }
         }
     }
 

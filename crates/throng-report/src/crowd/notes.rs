@@ -27,12 +27,17 @@ pub(crate) fn errors_by_connection(summary: &Summary<'_>) -> Vec<String> {
         match indices.len() {
             0 if failed.example.is_empty() => words,
             0 => format!("{words} (first: {})", failed.example),
-            1 => format!("{words} (connection {})", indices[0]),
+            1 => format!(
+                "{words} (connection {}{})",
+                indices[0],
+                bytes(*kind, failed)
+            ),
             known => {
                 if failed.count > known as u64 {
                     indices.push("…".to_owned());
                 }
-                format!("{words} (connections {})", indices.join(", "))
+                let bytes = bytes(*kind, failed);
+                format!("{words} (connections {}{bytes})", indices.join(", "))
             }
         }
     };
@@ -48,6 +53,23 @@ pub(crate) fn errors_by_connection(summary: &Summary<'_>) -> Vec<String> {
         })
     };
     crowds(summary).filter_map(line).collect()
+}
+
+/// What came on the first of them, and what was due: it tells more than the kind of the error does.
+fn bytes(kind: ErrorKind, failed: &Failed) -> String {
+    let tells_more = matches!(
+        kind,
+        ErrorKind::WrongBytes | ErrorKind::ExcessBytes | ErrorKind::HttpStatus
+    );
+    // The example begins with the index, which stands before it already.
+    let index = failed.connections.first().filter(|_| tells_more);
+    index
+        .and_then(|index| {
+            failed
+                .example
+                .strip_prefix(&format!("connection {index}: "))
+        })
+        .map_or_else(String::new, |words| format!("; on the first {words}"))
 }
 
 /// What a reader must know of single rows.

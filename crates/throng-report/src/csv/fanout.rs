@@ -1,12 +1,15 @@
 //! The figures of a trial of the fan-out experiment.
 //!
-//! Left out on purpose: the latencies by index. They are in the record, up to 128 slices a phase.
+//! Left out on purpose: the latencies by index but for the first and the last tenth. They are in the record, up to 128 slices a phase.
 
 use serde::Serialize;
-use throng_record::{Histogram, LinePhase, PhaseCost, RunRecord, SideCost, SustainedPhase, Trial};
+use throng_record::{
+    FanoutPhases, Histogram, LinePhase, PhaseCost, RunRecord, SideCost, SustainedPhase, Trial,
+};
 
 use crate::crowd;
-use crate::fanout::phases::PhaseKind;
+use crate::fanout::order;
+use crate::phases::PhaseKind;
 
 /// The columns.
 #[derive(Default, Serialize)]
@@ -41,6 +44,9 @@ pub(super) struct Figures {
     acknowledge_latency_ns_p50: Option<u64>,
     acknowledge_latency_ns_p99: Option<u64>,
     acknowledge_latency_ns_max: Option<u64>,
+    acknowledge_slowest_connection: Option<u32>,
+    acknowledge_first_tenth_latency_ns_mean: Option<f64>,
+    acknowledge_last_tenth_latency_ns_mean: Option<f64>,
     speaker: Option<u32>,
     put_duration_ns: Option<u64>,
     get_duration_ns: Option<u64>,
@@ -57,6 +63,9 @@ pub(super) struct Figures {
     get_latency_ns_p50: Option<u64>,
     get_latency_ns_p99: Option<u64>,
     get_latency_ns_max: Option<u64>,
+    get_slowest_connection: Option<u32>,
+    get_first_tenth_latency_ns_mean: Option<f64>,
+    get_last_tenth_latency_ns_mean: Option<f64>,
     sustain_duration_ns: Option<u64>,
     sustain_generator_cpu_ns: Option<u64>,
     sustain_server_cpu_ns: Option<u64>,
@@ -97,11 +106,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
     fill_costs(&mut figures, trial);
     if let Some(fanout) = &trial.fanout {
         figures.speaker = fanout.speaker;
-        fill_lines(
-            &mut figures,
-            fanout.acknowledge.as_ref(),
-            fanout.get.as_ref(),
-        );
+        fill_lines(&mut figures, fanout, trial.job.fleet.connections);
         if let Some(phase) = &fanout.sustained {
             fill_sustained(&mut figures, phase);
         }
@@ -161,7 +166,8 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
     (figures.get_server_threads, figures.get_server_rss_bytes) = at_end(Get.cost(trial));
 }
 
-fn fill_lines(figures: &mut Figures, acknowledge: Option<&LinePhase>, get: Option<&LinePhase>) {
+fn fill_lines(figures: &mut Figures, fanout: &FanoutPhases, connections: u32) {
+    let (acknowledge, get) = (fanout.acknowledge.as_ref(), fanout.get.as_ref());
     if let Some(phase) = acknowledge {
         figures.acknowledge_due = Some(phase.due);
         figures.acknowledge_received = Some(phase.received);
@@ -170,6 +176,11 @@ fn fill_lines(figures: &mut Figures, acknowledge: Option<&LinePhase>, get: Optio
             figures.acknowledge_latency_ns_p99,
             figures.acknowledge_latency_ns_max,
         ] = latency(&phase.latency);
+        figures.acknowledge_slowest_connection = phase.slowest.first().map(|slow| slow.connection);
+        [
+            figures.acknowledge_first_tenth_latency_ns_mean,
+            figures.acknowledge_last_tenth_latency_ns_mean,
+        ] = tenths(phase, connections);
     }
     if let Some(phase) = get {
         figures.get_due = Some(phase.due);
@@ -179,6 +190,11 @@ fn fill_lines(figures: &mut Figures, acknowledge: Option<&LinePhase>, get: Optio
             figures.get_latency_ns_p99,
             figures.get_latency_ns_max,
         ] = latency(&phase.latency);
+        figures.get_slowest_connection = phase.slowest.first().map(|slow| slow.connection);
+        [
+            figures.get_first_tenth_latency_ns_mean,
+            figures.get_last_tenth_latency_ns_mean,
+        ] = tenths(phase, connections);
     }
 }
 
@@ -195,8 +211,17 @@ fn fill_sustained(figures: &mut Figures, phase: &SustainedPhase) {
     [_, figures.sustain_scheduling_error_ns_p99, _] = latency(&phase.scheduling_error);
 }
 
+/// Mean latency of the first and of the last tenth of the connections; nothing of a tenth to which the line did not come.
+fn tenths(phase: &LinePhase, connections: u32) -> [Option<f64>; 2] {
+    let parts = order::parts(&phase.by_index, connections);
+    let last = connections - connections / 10;
+    let first = parts.first().filter(|part| part.first < connections / 10);
+    let last = parts.last().filter(|part| part.last >= last);
+    [first, last].map(|part| part.map(|part| part.latency_ns_mean))
+}
+
 /// User, system and all.
-fn cpu(cost: Option<SideCost>) -> [Option<u64>; 3] {
+pub(super) fn cpu(cost: Option<SideCost>) -> [Option<u64>; 3] {
     [
         cost.map(|cost| cost.user_ns),
         cost.map(|cost| cost.system_ns),
@@ -205,7 +230,7 @@ fn cpu(cost: Option<SideCost>) -> [Option<u64>; 3] {
 }
 
 /// The server's threads and resident set at a phase's end.
-fn at_end(cost: Option<&PhaseCost>) -> (Option<u32>, Option<u64>) {
+pub(super) fn at_end(cost: Option<&PhaseCost>) -> (Option<u32>, Option<u64>) {
     let server = cost.and_then(|cost| cost.server);
     (
         server.map(|server| server.threads),

@@ -5,9 +5,10 @@
 use serde::Serialize;
 use throng_record::{KernelMemoryRecord, RunRecord, Trial};
 
-use super::fanout::latency;
+use super::fanout::{at_end, cpu, latency};
 use crate::crowd;
 use crate::hold::curve::{rate_first, rate_last};
+use crate::phases::PhaseKind;
 
 /// The columns.
 #[derive(Default, Serialize)]
@@ -27,11 +28,44 @@ pub(super) struct Figures {
     lost: Option<u64>,
     pinged: Option<u32>,
     answered: Option<u32>,
+    not_pinged: Option<u32>,
     ping_duration_ns: Option<u64>,
     ping_latency_ns_p50: Option<u64>,
     ping_latency_ns_p99: Option<u64>,
     ping_latency_ns_max: Option<u64>,
     close_duration_ns: Option<u64>,
+    connect_generator_user_ns: Option<u64>,
+    connect_generator_system_ns: Option<u64>,
+    connect_generator_cpu_ns: Option<u64>,
+    connect_server_user_ns: Option<u64>,
+    connect_server_system_ns: Option<u64>,
+    connect_server_cpu_ns: Option<u64>,
+    connect_server_threads: Option<u32>,
+    connect_server_rss_bytes: Option<u64>,
+    hold_generator_user_ns: Option<u64>,
+    hold_generator_system_ns: Option<u64>,
+    hold_generator_cpu_ns: Option<u64>,
+    hold_server_user_ns: Option<u64>,
+    hold_server_system_ns: Option<u64>,
+    hold_server_cpu_ns: Option<u64>,
+    hold_server_threads: Option<u32>,
+    hold_server_rss_bytes: Option<u64>,
+    ping_generator_user_ns: Option<u64>,
+    ping_generator_system_ns: Option<u64>,
+    ping_generator_cpu_ns: Option<u64>,
+    ping_server_user_ns: Option<u64>,
+    ping_server_system_ns: Option<u64>,
+    ping_server_cpu_ns: Option<u64>,
+    ping_server_threads: Option<u32>,
+    ping_server_rss_bytes: Option<u64>,
+    close_generator_user_ns: Option<u64>,
+    close_generator_system_ns: Option<u64>,
+    close_generator_cpu_ns: Option<u64>,
+    close_server_user_ns: Option<u64>,
+    close_server_system_ns: Option<u64>,
+    close_server_cpu_ns: Option<u64>,
+    close_server_threads: Option<u32>,
+    close_server_rss_bytes: Option<u64>,
     generator_bytes_per_connection: Option<f64>,
     kernel_bytes_per_connection: Option<f64>,
     kernel_slab_before_bytes: Option<u64>,
@@ -59,6 +93,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
         findings: super::findings(trial),
         ..Figures::default()
     };
+    fill_costs(&mut figures, trial);
     if let Some(phase) = &trial.connect {
         figures.connected = Some(phase.connected);
         figures.connect_duration_ns = Some(phase.duration_ns);
@@ -78,7 +113,8 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
         figures.lost = Some(hold.lost_errors.total());
         figures.pinged = Some(hold.pinged);
         figures.answered = Some(hold.answered);
-        figures.ping_duration_ns = (hold.pinged > 0).then_some(hold.ping_duration_ns);
+        figures.not_pinged = Some(hold.not_pinged);
+        figures.ping_duration_ns = PhaseKind::Ping.duration_ns(trial);
         [
             figures.ping_latency_ns_p50,
             figures.ping_latency_ns_p99,
@@ -89,6 +125,59 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
         fill_kernel(&mut figures, memory);
     }
     figures
+}
+
+fn fill_costs(figures: &mut Figures, trial: &Trial) {
+    use PhaseKind::{Close, Connect, Hold, Ping};
+    let generator = |phase: PhaseKind| cpu(phase.cost(trial).and_then(|cost| cost.generator));
+    let server = |phase: PhaseKind| cpu(phase.cost(trial).and_then(|cost| cost.server));
+    [
+        figures.connect_generator_user_ns,
+        figures.connect_generator_system_ns,
+        figures.connect_generator_cpu_ns,
+    ] = generator(Connect);
+    [
+        figures.connect_server_user_ns,
+        figures.connect_server_system_ns,
+        figures.connect_server_cpu_ns,
+    ] = server(Connect);
+    (
+        figures.connect_server_threads,
+        figures.connect_server_rss_bytes,
+    ) = at_end(Connect.cost(trial));
+    [
+        figures.hold_generator_user_ns,
+        figures.hold_generator_system_ns,
+        figures.hold_generator_cpu_ns,
+    ] = generator(Hold);
+    [
+        figures.hold_server_user_ns,
+        figures.hold_server_system_ns,
+        figures.hold_server_cpu_ns,
+    ] = server(Hold);
+    (figures.hold_server_threads, figures.hold_server_rss_bytes) = at_end(Hold.cost(trial));
+    [
+        figures.ping_generator_user_ns,
+        figures.ping_generator_system_ns,
+        figures.ping_generator_cpu_ns,
+    ] = generator(Ping);
+    [
+        figures.ping_server_user_ns,
+        figures.ping_server_system_ns,
+        figures.ping_server_cpu_ns,
+    ] = server(Ping);
+    (figures.ping_server_threads, figures.ping_server_rss_bytes) = at_end(Ping.cost(trial));
+    [
+        figures.close_generator_user_ns,
+        figures.close_generator_system_ns,
+        figures.close_generator_cpu_ns,
+    ] = generator(Close);
+    [
+        figures.close_server_user_ns,
+        figures.close_server_system_ns,
+        figures.close_server_cpu_ns,
+    ] = server(Close);
+    (figures.close_server_threads, figures.close_server_rss_bytes) = at_end(Close.cost(trial));
 }
 
 fn fill_kernel(figures: &mut Figures, memory: &KernelMemoryRecord) {

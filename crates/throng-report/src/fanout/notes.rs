@@ -1,13 +1,12 @@
 //! What stands below the fan-out's tables: how to read the columns, and whence the published figures are.
 
 use super::Row;
-use super::lines::{has_noise, has_put};
-use super::phases::PhaseKind;
 use super::published::{Published, reference};
 use crate::crowd;
 use crate::format;
 use crate::median::Spread;
 use crate::notes::spreads;
+use crate::phases::{self, PhaseKind};
 use crate::summary::Summary;
 
 /// How to read the columns.
@@ -17,25 +16,22 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
         phases.any(|phase| phase.duration_ns.is_some_and(|found| wanted(&found.spread)))
     };
     let has_phase = |phase| rows(summary).any(|row| row.duration_ns(phase).is_some());
-    let any = |wanted: fn(&[Row]) -> bool| summary.fanouts.iter().any(|table| wanted(&table.rows));
     let mut lines = vec![spreads(has)];
     if has_phase(PhaseKind::Connect) {
-        lines.push("real: length of the phase on the clock; median over repeats. connect: from the first connect to the end of the last; ack: until every connection has its greeting, 0 where all had come before; get: from just before the put until the line has come out of every connection.".to_owned());
+        lines.push("real: length of the phase on the clock; median over repeats. connect: from the first connect to the end of the last; ack: until every connection has its greeting, 0 where all had come before, – where some had not come and nothing was timed; get: from just before the put until the line has come out of every connection.".to_owned());
     }
-    if any(has_put) {
+    if has_phase(PhaseKind::Put) {
         lines.push("put: length of the call alone. Its CPU time is in that of get: a reading between the two would hold up those that read.".to_owned());
     }
     if has_phase(PhaseKind::Connect) {
-        lines.push("user, system, total: CPU time of each side between the readings before and after a phase, in which greetings that came early are part of connect; threads and RSS at its end. Medians over repeats; –: not visible from here, or no reading of its own.".to_owned());
-    }
-    if any(has_noise) {
-        lines.push(
-            "~: user and system are counted in ticks, below 50 ms they are noise; total is exact."
-                .to_owned(),
-        );
+        let phases = rows(summary).flat_map(|row| &row.phases);
+        lines.extend(phases::notes::legend(phases, true));
     }
     if rows(summary).any(|row| row.get_latency.is_some() || row.acknowledge_latency.is_some()) {
         lines.push("ack p50 … max: from each completed connect to its greeting. get p50 … max: from just before the put to each receipt. Of all connections and repeats.".to_owned());
+    }
+    if rows(summary).any(|row| !row.order.is_empty()) {
+        lines.push("who hears late: mean latency of each tenth of the connections by index, which is the order of their connects, and the slowest, in the repeat whose get took the median time; of each target at its most connections. The latest tenth is named where it is neither the first nor the last.".to_owned());
     }
     if rows(summary).any(|row| row.sustained.is_some()) {
         lines.push("sustained: from the time at which a line was due to be put to each of its deliveries; missing: deliveries that were due and never came, over all repeats.".to_owned());

@@ -2,12 +2,12 @@
 //!
 //! Along a sweep a phase has a table of its own, with a column for each setting; without one the phases are the columns.
 
-use super::phases::PhaseKind;
 use super::published::{Published, reference};
 use super::{Row, Table};
 use crate::columns::absent;
 use crate::format;
 use crate::grid::{Grid, GridLine};
+use crate::phases::PhaseKind;
 use crate::summary::{Standing, Summary};
 
 /// Phases that grow with the connections.
@@ -37,7 +37,7 @@ fn is_there(tables: &[Table<'_>], phase: PhaseKind) -> bool {
 
 fn by_phase(table: &Table<'_>) -> Grid {
     let tables = std::slice::from_ref(table);
-    let phases: Vec<PhaseKind> = PhaseKind::ALL
+    let phases: Vec<PhaseKind> = PhaseKind::OF_FANOUT
         .into_iter()
         .filter(|&phase| phase != PhaseKind::Sustain && is_there(tables, phase))
         .collect();
@@ -125,7 +125,7 @@ fn measured(row: &Row, phase: PhaseKind) -> (String, Standing) {
     let nothing = || match row.crowd.standing {
         Standing::Failed => "✗ failed".to_owned(),
         Standing::Invalid => "✗ invalid".to_owned(),
-        _ => absent(),
+        _ => format!("{}{}", row.crowd.mark(), absent()),
     };
     (text.unwrap_or_else(nothing), row.crowd.standing)
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::phases::PhaseKind;
+use crate::phases::PhaseKind;
 use crate::published::{Origin, built_in};
 
 /// All that is published of this experiment.
@@ -72,7 +72,9 @@ impl Published {
             PhaseKind::Acknowledge => self.row.acknowledge,
             PhaseKind::Put => self.row.put,
             PhaseKind::Get => self.row.get,
-            PhaseKind::Sustain => return None,
+            PhaseKind::Sustain | PhaseKind::Hold | PhaseKind::Ping | PhaseKind::Close => {
+                return None;
+            }
         };
         Some(real * 1e9)
     }

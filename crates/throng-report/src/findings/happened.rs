@@ -84,10 +84,13 @@ pub(super) fn happened(finding: &Finding) -> String {
             overflows,
             backlog,
         } => format!(
-            "{} waited for a SYN to be sent again ({} in all), the slowest for {}{}{}.",
+            "{} waited for a SYN to be sent again ({} in all), {}{}{}.",
             plural((*connections).into(), "connect"),
             times(*retransmissions),
-            time(*connect_ns_max),
+            match *connect_ns_max {
+                0 => "and none was answered".to_owned(),
+                slowest => format!("the slowest for {}", time(slowest)),
+            },
             maybe(overflows, |overflows| format!(
                 "; {} (ListenOverflows)",
                 plural(overflows, "overflow")
@@ -100,20 +103,32 @@ pub(super) fn happened(finding: &Finding) -> String {
             overflows,
             drops,
             connects_delayed,
+            syn_retransmissions,
             connect_ns_max,
             backlog,
+            backlog_asked,
             depth_max,
             ..
         } => format!(
-            "{}, {} (ListenOverflows, ListenDrops){}{}; {} delayed by sending the SYN again, the slowest took {}.",
+            "{}, {} (ListenOverflows, ListenDrops){}{}{}; {} by sending the SYN again{}, the slowest took {}.",
             plural(*overflows, "overflow"),
             plural(*drops, "drop"),
             maybe(backlog, |backlog| format!(
                 "; a backlog of {backlog} holds {}",
                 u64::from(backlog) + 1
             )),
+            maybe(backlog_asked, |backlog| format!(
+                "; the server was asked for a backlog of {backlog}"
+            )),
             maybe(depth_max, |depth| format!("; {depth} were seen waiting")),
-            plural(*connects_delayed, "connect"),
+            match connects_delayed {
+                0 => "no measured connect was delayed".to_owned(),
+                some => format!("{} delayed", plural(*some, "connect")),
+            },
+            maybe(syn_retransmissions, |again| format!(
+                " ({} in all)",
+                times(again)
+            )),
             time(*connect_ns_max)
         ),
         Finding::BacklogClamped {

@@ -48,12 +48,12 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
             "a thread or a process for each connection: threads and processes share the ids below kernel.pid_max, and a thread's stack takes mappings besides."
         }
         Finding::SynRetransmissionSteps {
-            overflows: Some(0), ..
+            overflows: Some(_), ..
         } => {
-            "SYNs, or their answers, were lost on the way and not at the listener, whose queue did not overflow; the client sends a SYN again after 1 s, and then again and again."
+            "SYNs, or their answers, were lost on the way or filtered, and not dropped at a full accept queue; the client sends a SYN again after 1 s, and then again and again."
         }
         Finding::SynRetransmissionSteps { .. } => {
-            "a SYN that finds the accept queue full is dropped, and the client sends it again after 1 s, and then again and again: connects take 1, 2, 3 or more whole seconds."
+            "SYNs were lost on the way, or dropped by a server whose accept queue was full, which cannot be seen from here; the client sends a SYN again after 1 s, and then again and again."
         }
         Finding::AcceptQueueOverflow { .. } => {
             "connections came faster than they were accepted, and Linux drops a SYN that finds the accept queue full; the client sends it again after 1 s, and then again and again."
@@ -136,12 +136,12 @@ pub(super) fn remedy(finding: &Finding) -> String {
             };
         }
         Finding::SynRetransmissionSteps {
-            overflows: Some(0), ..
+            overflows: Some(_), ..
         } => {
             "look for loss between the two: nstat -az, ethtool -S, a firewall that limits the rate of SYNs."
         }
         Finding::SynRetransmissionSteps { .. } => {
-            "a longer backlog (with net.core.somaxconn no less), accepting sooner, or fewer connects at once."
+            "nstat -az TcpExtListenOverflows on the server's host tells which; then a longer backlog (with net.core.somaxconn no less), or a look for loss between the two."
         }
         Finding::AcceptQueueOverflow {
             backlog_sufficient: Some(enough),
@@ -151,6 +151,12 @@ pub(super) fn remedy(finding: &Finding) -> String {
                 "a backlog of {} would have held all that waited in this run (with net.core.somaxconn no less); or accept sooner.",
                 exact((*enough).into())
             );
+        }
+        Finding::AcceptQueueOverflow {
+            syn_retransmissions: Some(_),
+            ..
+        } => {
+            "a longer backlog (with net.core.somaxconn no less), accepting sooner, or fewer connects at once (--connect-concurrency, --connect-rate)."
         }
         Finding::AcceptQueueOverflow { .. } => {
             "a longer backlog (with net.core.somaxconn no less); or accept sooner."

@@ -24,6 +24,7 @@ pub(crate) enum Column {
     KernelGrown,
     KernelLeft,
     Answered,
+    NotPinged,
     PingTime,
     PingP50,
     PingP99,
@@ -68,11 +69,22 @@ pub(crate) const MEMORY: &[Column] = {
 
 /// How they were answered.
 pub(crate) const PINGS: &[Column] = {
-    use Column::{Answered, Errors, PingMax, PingP50, PingP99, PingTime, Setting, Target};
+    use Column::{
+        Answered, Errors, NotPinged, PingMax, PingP50, PingP99, PingTime, Setting, Target,
+    };
     &[
-        Target, Setting, Answered, PingTime, PingP50, PingP99, PingMax, Errors,
+        Target, Setting, Answered, NotPinged, PingTime, PingP50, PingP99, PingMax, Errors,
     ]
 };
+
+/// These columns but for that of connections that were not pinged, where there are none.
+pub(crate) fn shown(columns: &[Column], rows: &[Row]) -> Vec<Column> {
+    let has_not_pinged = rows.iter().any(|row| row.not_pinged > Some(0));
+    let columns = columns.iter().copied();
+    columns
+        .filter(|column| has_not_pinged || *column != Column::NotPinged)
+        .collect()
+}
 
 impl Tabular for Column {
     type Row = Row;
@@ -95,6 +107,7 @@ impl Tabular for Column {
             Self::KernelGrown => "kernel,\nall open",
             Self::KernelLeft => "kernel,\nafter the end",
             Self::Answered => "pings\nanswered",
+            Self::NotPinged => "not\npinged",
             Self::PingTime => "all pings\nin",
             Self::PingP50 => "ping\np50",
             Self::PingP99 => "ping\np99",
@@ -117,7 +130,7 @@ impl Tabular for Column {
         };
         match self {
             Self::Target => crowd.target.clone(),
-            Self::Setting => asked(&crowd.heading),
+            Self::Setting => crowd.asked(),
             Self::Connected => crowd.outcome(),
             Self::ConnectTime => estimate(row.connect_duration_ns, format::time_ns),
             Self::RateFirst => estimate(row.connects_per_second_first, format::count),
@@ -135,6 +148,9 @@ impl Tabular for Column {
                 (Some(answered), _) => exact(answered.into()),
                 (None, _) => absent(),
             },
+            Self::NotPinged => row
+                .not_pinged
+                .map_or_else(absent, |number| exact(number.into())),
             Self::PingTime => estimate(row.ping_duration_ns, format::time_ns),
             Self::PingP50 => time(row.ping_latency, |all| all.latency_ns_p50),
             Self::PingP99 => time(row.ping_latency, |all| all.latency_ns_p99),
@@ -169,12 +185,6 @@ pub(crate) fn has_something(rows: &[Row], columns: &[Column]) -> bool {
             || has(|row| row.generator_bytes_per_connection.is_some());
     }
     true
-}
-
-/// `1,000,000`, and what else is swept below it.
-fn asked(heading: &str) -> String {
-    let heading = heading.replace(" · ", "\n");
-    heading.replacen(" connections", "", 1)
 }
 
 /// Whole bytes below ten thousand: it is these that one compares with a structure's size.

@@ -7,12 +7,15 @@ use crate::crowd;
 use crate::format::{self, plural};
 use crate::median::Spread;
 use crate::notes::spreads;
+use crate::phases;
 use crate::summary::Summary;
 
 /// What of the kernel's memory grew with each connection.
 pub(crate) fn kernel(summary: &Summary<'_>) -> Vec<String> {
     let line = |row: &Row| {
         let memory = row.kernel.as_ref()?;
+        // Of few connections it is as much noise as the sum, which then is not told either.
+        row.kernel_bytes_per_connection?;
         let crowd = &row.crowd;
         let mut text = format!(
             "{} at {}, for each connection: {}",
@@ -96,11 +99,25 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
     if rows().any(has_own) {
         lines.push("server's own, generator's own: growth of the process's memory that is no file's, from before the first connection to all open, ÷ connections; the generator's as it counts it itself.".to_owned());
     }
+    if rows().any(|row| row.kernel.is_some() && row.kernel_bytes_per_connection.is_none()) {
+        lines.push(
+            "–: memory for each of fewer than 1,000 connections is noise, and is not told."
+                .to_owned(),
+        );
+    }
     if rows().any(|row| row.kernel.is_some()) {
         lines.push("kernel's: growth of slab, page tables, per-CPU memory and socket buffers, ÷ connections; of both ends where both are on this machine, and of whatever else happened on it. all open, after the end: the same, not divided, against before the first connection; what is left after the end the kernel keeps for later use.".to_owned());
     }
     if rows().any(|row| row.answered.is_some()) {
         lines.push("pings answered: of the repeat with the fewest; all pings in: from the first ping to the last answer; ping p50 … max: from each ping to the last byte of its answer, of all repeats.".to_owned());
+    }
+    if rows().any(|row| row.not_pinged > Some(0)) {
+        lines.push("not pinged: connections of that repeat that were to be pinged and were not, since in their thread of the generator as many pings as go on at once (four at least) had timed out one after another.".to_owned());
+    }
+    if rows().any(|row| !row.phases.is_empty()) {
+        lines.push("real: length of the phase on the clock; median over repeats. connect: from the first connect to the end of the last; hold: nothing is sent; ping: from the first ping to the last answer; close: from the first half-close to the last end.".to_owned());
+        let phases = rows().flat_map(|row| &row.phases);
+        lines.extend(phases::notes::legend(phases, false));
     }
     lines.extend(crowd::notes::legend(summary));
     lines.retain(|line| !line.is_empty());

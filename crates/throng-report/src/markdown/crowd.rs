@@ -1,10 +1,11 @@
 //! The tables of the experiments with many connections in Markdown.
 
 use super::{columned, escaped, table};
-use crate::fanout::{self, columns as fanout_columns, lines, overview};
+use crate::fanout::{self, columns as fanout_columns, overview};
 use crate::format::{self, exact};
 use crate::grid::Grid;
 use crate::hold::{self, columns as hold_columns, notes};
+use crate::phases::lines::{self, Column as PhaseColumn, with_setting};
 use crate::summary::Summary;
 
 /// The overview, then each setting with its targets and their phases.
@@ -25,9 +26,9 @@ fn fanout(of: &fanout::Table<'_>) -> String {
             text += &format!("\n{}", columned(columns, &of.rows, ()));
         }
     }
-    let lines = lines::of(of);
+    let lines = lines::of(of.phases());
     if !lines.is_empty() {
-        text += &format!("\n{}", columned(&lines::Column::ALL, &lines, ()));
+        text += &format!("\n{}", columned(&PhaseColumn::AT_ONE_SETTING, &lines, ()));
     }
     text
 }
@@ -45,7 +46,7 @@ fn grid(grid: &Grid) -> String {
 
 /// The tables of all targets, then the connects over time of each.
 pub(super) fn holds(summary: &Summary<'_>) -> String {
-    use hold_columns::{CONNECTS, MEMORY, PINGS, has_something};
+    use hold_columns::{CONNECTS, MEMORY, PINGS, has_something, shown};
     let rows = &summary.holds;
     let mut text = String::new();
     if rows.is_empty() {
@@ -53,8 +54,14 @@ pub(super) fn holds(summary: &Summary<'_>) -> String {
     }
     for (title, columns) in [("Connects", CONNECTS), ("Memory", MEMORY), ("Pings", PINGS)] {
         if has_something(rows, columns) {
-            text += &format!("\n## {title}\n\n{}", columned(columns, rows, ()));
+            let columns = shown(columns, rows);
+            text += &format!("\n## {title}\n\n{}", columned(&columns, rows, ()));
         }
+    }
+    let lines = lines::of(hold::phases(rows));
+    if !lines.is_empty() {
+        let columns = with_setting(&PhaseColumn::AT_ONE_SETTING);
+        text += &format!("\n## Phases\n\n{}", columned(&columns, &lines, ()));
     }
     let drawn = rows.iter().filter(|row| row.curve.len() >= 3);
     for (index, row) in drawn.enumerate() {

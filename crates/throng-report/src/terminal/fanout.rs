@@ -2,9 +2,11 @@
 //! what each phase cost.
 
 use super::Page;
+use super::phases;
 use super::sheet::{Layout, Sheet};
 use crate::fanout::columns::{CONNECTED, Column, DELIVERIES, SUSTAINED, has_something};
-use crate::fanout::{Row, Table, lines, overview};
+use crate::fanout::{Row, Table, overview};
+use crate::phases::lines;
 
 /// From wide to narrow: the columns of each part of the table of targets.
 const LAYOUTS: [&[&[Column]]; 3] = {
@@ -31,42 +33,6 @@ const LAYOUTS: [&[&[Column]]; 3] = {
     ]
 };
 
-/// The same of the table of phases.
-const PHASE_LAYOUTS: [&[&[lines::Column]]; 3] = {
-    use lines::Column::{
-        GeneratorSystem, GeneratorTotal, GeneratorUser, Phase, Real, Rss, ServerSystem,
-        ServerTotal, ServerUser, Target, Threads,
-    };
-    [
-        &[&lines::Column::ALL],
-        &[
-            &[Target, Phase, Real, Threads, Rss],
-            &[
-                Target,
-                Phase,
-                GeneratorUser,
-                GeneratorSystem,
-                GeneratorTotal,
-                ServerUser,
-                ServerSystem,
-                ServerTotal,
-            ],
-        ],
-        &[
-            &[Target, Phase, Real],
-            &[
-                Target,
-                Phase,
-                GeneratorUser,
-                GeneratorSystem,
-                GeneratorTotal,
-            ],
-            &[Target, Phase, ServerUser, ServerSystem, ServerTotal],
-            &[Target, Phase, Threads, Rss],
-        ],
-    ]
-};
-
 impl Page<'_> {
     /// The overview, then one block for each setting.
     pub(super) fn fanouts(&self) -> Vec<String> {
@@ -78,13 +44,8 @@ impl Page<'_> {
             all.into_iter(),
             LAYOUTS.iter().map(|layout| owned(layout)).collect(),
         );
-        let of_tables: Vec<Vec<lines::Line>> = tables.iter().map(lines::of).collect();
-        let phases = Sheet::new(
-            self.options,
-            (),
-            of_tables.iter().flatten(),
-            PHASE_LAYOUTS.iter().map(|layout| owned(layout)).collect(),
-        );
+        let of_tables: Vec<Vec<lines::Line>> = tables.iter().map(lines_of).collect();
+        let phases = phases::sheet(self.options, of_tables.iter().flatten());
         let block = |(table, lines): (&Table<'_>, &Vec<lines::Line>)| {
             let is_wanted = |columns: &[Column]| has_something(&table.rows, columns);
             let mut text = self.heading(&table.heading) + &sheet.draw(&table.rows, is_wanted);
@@ -99,6 +60,11 @@ impl Page<'_> {
             .chain(tables.iter().zip(&of_tables).map(block))
             .collect()
     }
+}
+
+/// The phases of its targets.
+fn lines_of(table: &Table<'_>) -> Vec<lines::Line> {
+    lines::of(table.phases())
 }
 
 /// A layout as sheets want it.

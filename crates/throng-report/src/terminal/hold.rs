@@ -1,19 +1,21 @@
-//! The hold experiment's tables in a terminal: connects, memory and pings of every target, then the connects over time as lines of blocks.
+//! The hold experiment's tables in a terminal: connects, memory and pings of every target, what each phase cost, then the connects over time
+//! as lines of blocks.
 
 use anstyle::Style;
 
 use super::Page;
-use super::fanout::owned;
+use super::phases;
 use super::sheet::Sheet;
-use crate::hold::columns::{CONNECTS, Column, MEMORY, PINGS, has_something};
-use crate::hold::{Row, curve, notes};
+use crate::hold::columns::{CONNECTS, Column, MEMORY, PINGS, has_something, shown};
+use crate::hold::{self, Row, curve, notes};
+use crate::phases::lines;
 
 /// From wide to narrow: the columns of each part of the table.
 const LAYOUTS: [&[&[Column]]; 4] = {
     use Column::{
         Answered, ConnectMax, ConnectP50, ConnectP99, ConnectTime, Connected, Errors,
-        GeneratorBytes, KernelBytes, KernelGrown, KernelLeft, PingMax, PingP50, PingP99, PingTime,
-        RateFirst, RateLast, ServerBytes, Setting, Target,
+        GeneratorBytes, KernelBytes, KernelGrown, KernelLeft, NotPinged, PingMax, PingP50, PingP99,
+        PingTime, RateFirst, RateLast, ServerBytes, Setting, Target,
     };
     [
         &[CONNECTS, MEMORY, PINGS],
@@ -30,7 +32,7 @@ const LAYOUTS: [&[&[Column]]; 4] = {
             &[Target, Setting, ConnectP50, ConnectP99, ConnectMax],
             &[Target, Setting, ServerBytes, GeneratorBytes],
             &[Target, Setting, KernelBytes, KernelGrown, KernelLeft],
-            &[Target, Setting, Answered, Errors],
+            &[Target, Setting, Answered, NotPinged, Errors],
             &[Target, Setting, PingTime, PingP50, PingP99, PingMax],
         ],
         &[
@@ -42,7 +44,7 @@ const LAYOUTS: [&[&[Column]]; 4] = {
             &[Target, Setting, GeneratorBytes],
             &[Target, Setting, KernelBytes],
             &[Target, Setting, KernelGrown, KernelLeft],
-            &[Target, Setting, Answered, Errors],
+            &[Target, Setting, Answered, NotPinged, Errors],
             &[Target, Setting, PingTime, PingP50, PingP99, PingMax],
         ],
     ]
@@ -55,9 +57,17 @@ impl Page<'_> {
         if rows.is_empty() {
             return Vec::new();
         }
-        let layouts = LAYOUTS.iter().map(|layout| owned(layout)).collect();
-        let sheet = Sheet::new(self.options, (), rows.iter(), layouts);
+        let layouts = LAYOUTS.iter().map(|layout| {
+            let layout = layout.iter();
+            layout.map(|columns| shown(columns, rows)).collect()
+        });
+        let sheet = Sheet::new(self.options, (), rows.iter(), layouts.collect());
         let mut blocks = vec![sheet.draw(rows, |columns| has_something(rows, columns))];
+        let lines = lines::of(hold::phases(rows));
+        if !lines.is_empty() {
+            let phases = phases::sheet_with_settings(self.options, lines.iter());
+            blocks.push(self.heading("phases") + &phases.draw(&lines, |_| true));
+        }
         let curves: String = rows.iter().filter_map(|row| self.curve_of(row)).collect();
         if !curves.is_empty() {
             blocks.push(self.heading("connects/s over time") + &curves);

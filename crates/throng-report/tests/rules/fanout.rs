@@ -1,9 +1,9 @@
 //! The rules of the fan-out's report.
 
-use throng_record::{ErrorKind, Outcome, RunRecord};
+use throng_record::{Check, CheckKind, CheckResult, ErrorKind, Outcome, RunRecord, Verdict};
 use throng_report::fanout::Row;
-use throng_report::fanout::phases::PhaseKind;
 use throng_report::median::{Estimate, Spread};
+use throng_report::phases::PhaseKind;
 use throng_report::summary::Standing;
 use throng_report::{Format, Options, Summary, render};
 
@@ -46,7 +46,7 @@ fn a_phase_is_the_median_of_the_repeats_with_its_spread() {
 fn the_cost_of_the_put_is_told_with_the_get_alone() {
     let row = row(&fixture::fanout(), 1_000, "epoll-edge");
     let phases: Vec<PhaseKind> = row.phases.iter().map(|one| one.phase).collect();
-    assert_eq!(phases, PhaseKind::ALL[..4]);
+    assert_eq!(phases, PhaseKind::OF_FANOUT[..4]);
     assert!(row.phases[2].generator.is_none() && row.phases[2].server.is_none());
     assert!(row.phases[3].generator.is_some() && row.phases[3].server.is_some());
 }
@@ -73,6 +73,74 @@ fn a_row_that_ran_into_its_limit_shows_how_far_it_came_with_a_mark() {
             assert!(text.contains(told), "{told}: {text}");
         }
     }
+}
+
+#[test]
+fn greetings_that_did_not_come_to_all_have_no_length_of_0() {
+    let mut record = fixture::fanout();
+    for trial in &mut record.trials {
+        if (trial.target, trial.setting) != (1, 1) {
+            continue;
+        }
+        let fanout = trial.fanout.as_mut().expect("made with one");
+        let phase = fanout.acknowledge.as_mut().expect("made with one");
+        // All that came had come while others connected.
+        (phase.received, phase.duration_ns) = (trial.repeat * 3_000, 0);
+        trial.verdict = Verdict::Partial;
+        trial.checks = vec![Check {
+            kind: CheckKind::UnservedConnections,
+            result: CheckResult::Partial,
+            measured: Some(1_000.0),
+            bound: Some(0.0),
+            detail: "1,000 were not greeted.".to_owned(),
+        }];
+    }
+    let row = row(&record, 7_000, "epoll-edge");
+    assert_eq!(row.crowd.standing, Standing::Partial);
+    assert_eq!(length(&row, PhaseKind::Acknowledge), None);
+    let markdown = render(&record, Format::Markdown, &Options::default());
+    assert!(markdown.contains("|  | ack | † – |"), "{markdown}");
+    assert!(!markdown.contains("† 0 ns"), "{markdown}");
+}
+
+#[test]
+fn who_hears_late_is_told_by_the_order_of_the_connects() {
+    let record = fixture::fanout();
+    let row = row(&record, 25_000, "epoll-edge");
+    let [greeted, heard] = &row.order[..] else {
+        panic!("{:?}", row.order);
+    };
+    assert_eq!(
+        (greeted.phase, heard.phase),
+        (PhaseKind::Acknowledge, PhaseKind::Get)
+    );
+    assert_eq!(heard.parts.len(), 10);
+    assert_eq!(
+        (heard.parts[7].first, heard.parts[7].last),
+        (17_500, 19_999)
+    );
+    assert_eq!(heard.slowest[0].connection, 24_999);
+    for format in [Format::Terminal, Format::Markdown] {
+        let text = render(&record, format, &Options::default());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in [
+            "epoll-edge at 25,000 connections, get: first tenth",
+            "latest connections 17,500 to 19,999",
+            "slowest connection 24,999 (",
+            ", its SYN sent again once)",
+            "who hears late: mean latency",
+        ] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
+        assert!(!text.contains("epoll-edge at 1,000 connections, get"));
+    }
+}
+
+#[test]
+fn wrong_bytes_are_shown_beside_those_that_were_due() {
+    let text = render(&fixture::fanout(), Format::Markdown, &Options::default());
+    let told = r#"wrong bytes 6 (connections 17, 4711, …; on the first "hello\\n" where "connected\\n" was due)"#;
+    assert!(text.contains(told), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Verdict};
 use throng_report::hold::Row;
 use throng_report::median::Spread;
+use throng_report::phases::PhaseKind;
 use throng_report::summary::Standing;
 use throng_report::{Format, Options, Summary, render};
 
@@ -70,7 +71,7 @@ fn slabs_are_told_where_they_could_be_read() {
 fn invalid_and_interrupted_trials_stand_beside_no_valid_one() {
     let mut record = fixture::hold_few();
     let valid = row(&record, "epoll-shared");
-    assert_eq!((valid.crowd.trials_behind, valid.answered), (1, Some(749)));
+    assert_eq!((valid.crowd.trials_behind, valid.answered), (1, Some(737)));
     let rate = valid.crowd.connects_per_second.expect("measured");
     assert_eq!(rate.spread, Spread::Single);
     // Errors of every trial are told, whatever it is worth.
@@ -86,6 +87,85 @@ fn invalid_and_interrupted_trials_stand_beside_no_valid_one() {
     let cut = row(&record, "epoll-shared");
     assert_eq!(cut.crowd.standing, Standing::NotMeasured);
     assert_eq!((cut.crowd.connected, cut.answered), (Some(3_000), None));
+}
+
+#[test]
+fn connections_that_were_not_pinged_have_a_column_where_there_are_any() {
+    let markdown = |record: &RunRecord| render(record, Format::Markdown, &Options::default());
+    let few = fixture::hold_few();
+    assert_eq!(row(&few, "epoll-shared").not_pinged, Some(12));
+    for format in [Format::Terminal, Format::Markdown] {
+        let text = render(&few, format, &Options::default());
+        assert!(text.contains("not pinged: connections"), "{text}");
+    }
+    assert!(markdown(&few).contains("| pings answered | not pinged |"));
+    let all = markdown(&fixture::hold());
+    assert!(!all.contains("not pinged"), "{all}");
+}
+
+#[test]
+fn each_phase_stands_with_what_it_cost_both_sides() {
+    let record = fixture::hold();
+    let row = row(&record, "epoll-shared");
+    let phases: Vec<PhaseKind> = row.phases.iter().map(|one| one.phase).collect();
+    assert_eq!(phases, PhaseKind::OF_HOLD);
+    let close = row.phases.last().expect("four");
+    assert_eq!(close.duration_ns.expect("measured").median, 4.3e9);
+    assert_eq!(close.generator.expect("measured").cpu_ns, 3.9e9);
+    assert_eq!(close.server.expect("measured").threads, 54.0);
+    let markdown = render(&record, Format::Markdown, &Options::default());
+    assert!(
+        markdown.contains("| epoll-shared | 1,000,000 | connect | 2"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("|  |  | close | 4.30 s |"), "{markdown}");
+}
+
+#[test]
+fn pings_none_of_which_was_answered_have_no_length() {
+    let mut record = fixture::hold_few();
+    let hold = record.trials[0].hold.as_mut().expect("made with one");
+    (hold.answered, hold.ping_duration_ns) = (0, 0);
+    let row = row(&record, "epoll-shared");
+    assert_eq!((row.answered, row.ping_duration_ns), (Some(0), None));
+    let mut phases = row.phases.iter();
+    let ping = phases.find(|one| one.phase == PhaseKind::Ping);
+    assert_eq!(ping.expect("it cost something").duration_ns, None);
+}
+
+#[test]
+fn a_run_that_was_interrupted_in_its_only_trial_says_so() {
+    let mut record = fixture::hold_few();
+    record.trials.drain(..2);
+    record.trials_planned = 1;
+    let text = render(&record, Format::Markdown, &Options::default());
+    assert!(
+        text.contains("interrupted before its only trial was over. What was measured"),
+        "{text}"
+    );
+    record.trials_planned = 3;
+    let text = render(&record, Format::Markdown, &Options::default());
+    assert!(
+        text.contains("before the first of its 3 trials was over"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_memory_of_few_connections_is_not_told_in_parts_either() {
+    let mut record = fixture::hold_few();
+    let told = |record: &RunRecord| {
+        let text = render(record, Format::Markdown, &Options::default());
+        (
+            text.contains("## Kernel memory"),
+            text.contains("fewer than 1,000 connections"),
+        )
+    };
+    assert_eq!(told(&record), (true, false));
+    for trial in &mut record.trials {
+        trial.connect.as_mut().expect("made with one").connected = 999;
+    }
+    assert_eq!(told(&record), (false, true));
 }
 
 #[test]

@@ -5,14 +5,14 @@ use throng_lab::plan::value::{self, CpuChoice};
 use throng_lab::plan::{KernelDraft, KernelSetting, PlanDraft, Sweep};
 use throng_record::Network;
 
-use super::{PublishedFlag, RepeatFlags, list};
+use super::{PublishedFlag, RepeatFlags, lists};
 
 /// How many connections pile up, how often, and where.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AcceptFlags {
     /// Connections that pile up; a list measures each number apart [default: 10000]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Load")]
-    connections: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
+    connections: Option<Vec<Sweep<u32>>>,
     #[command(flatten)]
     published: PublishedFlag,
     #[command(flatten)]
@@ -33,7 +33,7 @@ impl AcceptFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            connections: list(flags.connections),
+            connections: lists(flags.connections),
             cpus: flags.cpus.map(Sweep::from),
             net: flags.net,
             kernel: (!flags.kernel.is_empty()).then_some(KernelDraft(flags.kernel)),

@@ -6,7 +6,7 @@ use clap::Args;
 use throng_lab::plan::value;
 use throng_lab::plan::{PlanDraft, Sweep};
 
-use super::{ClientFlags, list};
+use super::{ClientFlags, list, lists};
 
 /// The load of clients that connect for each request.
 #[derive(Clone, Debug, Default, Args)]
@@ -14,11 +14,11 @@ pub(crate) struct BacklogFlags {
     #[command(flatten)]
     clients: ClientFlags,
     /// Requests that each client makes, one after the other, each on a new connection [default: 5]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u64>, help_heading = "Load")]
-    requests: Option<Vec<u64>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u64>, help_heading = "Load")]
+    requests: Option<Vec<Sweep<u64>>>,
     /// The same as a number for all clients together, which share it evenly
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u64>, help_heading = "Load")]
-    requests_total: Option<Vec<u64>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u64>, help_heading = "Load")]
+    requests_total: Option<Vec<Sweep<u64>>>,
     /// How long built-in servers are to take for a request, and others are said to take [default: 40ms]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = value::duration, help_heading = "Load")]
     service_time: Option<Vec<Duration>>,
@@ -35,8 +35,8 @@ impl BacklogFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            requests: list(flags.requests),
-            requests_total: list(flags.requests_total),
+            requests: lists(flags.requests),
+            requests_total: lists(flags.requests_total),
             service_time: list(flags.service_time),
             delay_inline: flags.delay_inline.then(|| Sweep::from(true)),
             observe: flags.no_observe.then(|| Sweep::from(false)),

@@ -1,17 +1,17 @@
 //! The flags of experiments in which every request has a connection of its own.
 
 use clap::Args;
-use throng_lab::plan::PlanDraft;
 use throng_lab::plan::value::{self, Workload};
+use throng_lab::plan::{PlanDraft, Sweep};
 
-use super::{list, words};
+use super::{list, lists, words};
 
 /// Who asks, and for what.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ClientFlags {
     /// Clients, each with one connection at a time [default: 32; churn experiment: 100]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Load")]
-    clients: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
+    clients: Option<Vec<Sweep<u32>>>,
     /// What built-in servers answer, and clients ask [default: oneshot; churn experiment: echo; http with http:// targets]
     #[arg(long, value_name = "WORKLOAD,…", value_delimiter = ',', value_parser = words::<Workload>(&["oneshot", "http", "echo"]), help_heading = "Load")]
     workload: Option<Vec<Workload>>,
@@ -22,7 +22,7 @@ impl ClientFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            clients: list(flags.clients),
+            clients: lists(flags.clients),
             workload: list(flags.workload),
             ..PlanDraft::default()
         }

@@ -10,7 +10,7 @@ use throng_lab::plan::{KernelDraft, KernelSetting, PlanDraft, Sweep};
 use throng_record::Network;
 use throng_record::plan::ListenFamily;
 
-use super::{RepeatFlags, list, words};
+use super::{RepeatFlags, list, lists, words};
 
 /// How often, by which generator, and against servers launched how.
 #[derive(Clone, Debug, Default, Args)]
@@ -22,13 +22,8 @@ pub(crate) struct CommonFlags {
     #[arg(long, value_name = "BACKEND,…", value_delimiter = ',', value_parser = words::<BackendChoice>(&["auto", "epoll", "io-uring"]), help_heading = "Generator")]
     backend: Option<Vec<BackendChoice>>,
     /// Threads of the generator [default: one for each of its CPUs, more where connections need more descriptors]
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        help_heading = "Generator"
-    )]
-    shards: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Generator")]
+    shards: Option<Vec<Sweep<u32>>>,
     /// Local addresses to connect from: all of these together, no sweep
     #[arg(
         long,
@@ -54,24 +49,14 @@ pub(crate) struct CommonFlags {
     #[arg(long, value_name = "CPUS", help_heading = "Launched servers")]
     cpus: Option<CpuChoice>,
     /// Length of the accept queue asked for [default: 1024; backlog experiment: 5]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Launched servers")]
-    backlog: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Launched servers")]
+    backlog: Option<Vec<Sweep<u32>>>,
     /// Worker threads or processes of built-in models in which that is a choice
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        help_heading = "Launched servers"
-    )]
-    workers: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Launched servers")]
+    workers: Option<Vec<Sweep<u32>>>,
     /// Threads that do nothing but accept, of the built-in model in which that is a choice
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        help_heading = "Launched servers"
-    )]
-    accept_threads: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Launched servers")]
+    accept_threads: Option<Vec<Sweep<u32>>>,
     /// Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]
     #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), hide_possible_values = true, help_heading = "Launched servers")]
     family: Option<Vec<ListenFamily>>,
@@ -92,13 +77,13 @@ impl CommonFlags {
         let flags = self.clone();
         PlanDraft {
             backend: list(flags.backend),
-            shards: list(flags.shards),
+            shards: lists(flags.shards),
             source: flags.source,
             addresses: list(flags.addresses),
             nodelay: list(flags.nodelay),
-            backlog: list(flags.backlog),
-            workers: list(flags.workers),
-            accept_threads: list(flags.accept_threads),
+            backlog: lists(flags.backlog),
+            workers: lists(flags.workers),
+            accept_threads: lists(flags.accept_threads),
             family: list(flags.family),
             net: flags.net,
             kernel: (!flags.kernel.is_empty()).then_some(KernelDraft(flags.kernel)),

@@ -1,16 +1,16 @@
 //! The flags that say how connects follow one another.
 
 use clap::Args;
-use throng_lab::plan::{PlanDraft, value};
+use throng_lab::plan::{PlanDraft, Sweep, value};
 
-use super::list;
+use super::{list, lists};
 
 /// Where the connects are themselves measured.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ConnectFlags {
     /// Connects in flight at once, for each shard; 1: one after the other, over all. Of the experiments fanout and hold [default: 1; hold: 64, fewer with many shards]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Load")]
-    connect_concurrency: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
+    connect_concurrency: Option<Vec<Sweep<u32>>>,
     /// Connects that begin per second; of the same experiments [default: as fast as they go]
     #[arg(
         long,
@@ -26,7 +26,7 @@ impl ConnectFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            connect_concurrency: list(flags.connect_concurrency),
+            connect_concurrency: lists(flags.connect_concurrency),
             connect_rate: list(flags.connect_rate),
             ..PlanDraft::default()
         }

@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use clap::Args;
-use throng_lab::plan::{PlanDraft, value};
+use throng_lab::plan::{PlanDraft, Sweep, value};
 use throng_record::plan::ServerLifetime;
 
-use super::{LengthFlags, ScheduleFlags, list, words};
+use super::{LengthFlags, ScheduleFlags, list, lists, words};
 
 /// The load over connections that are kept.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct EchoFlags {
     /// Connections [default: 100; experiments accept and hold: 10000; fanout: 1000]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
-    connections: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
+    connections: Option<Vec<Sweep<u32>>>,
     #[command(flatten)]
     length: LengthFlags,
     /// Stop when the 95 % confidence interval's half-width ÷ mean is at most this, such as 0.01
@@ -28,21 +28,11 @@ pub(crate) struct EchoFlags {
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
     max_duration: Option<Vec<Duration>>,
     /// Closed loop: unanswered messages on each connection; open loop: at most so many [default: 1]
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        help_heading = "Pacing"
-    )]
-    outstanding: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Pacing")]
+    outstanding: Option<Vec<Sweep<u32>>>,
     /// Send in step: groups of this many connections send one message each and wait for all replies
-    #[arg(
-        long,
-        value_name = "GROUP,…",
-        value_delimiter = ',',
-        help_heading = "Pacing"
-    )]
-    lockstep: Option<Vec<u32>>,
+    #[arg(long, value_name = "GROUP,…", value_parser = value::counts::<u32>, help_heading = "Pacing")]
+    lockstep: Option<Vec<Sweep<u32>>>,
     #[command(flatten)]
     schedule: ScheduleFlags,
 }
@@ -54,11 +44,11 @@ impl EchoFlags {
         // Not laid over one another: what contradicts itself is to be seen.
         let schedule = flags.schedule.draft();
         PlanDraft {
-            connections: list(flags.connections),
+            connections: lists(flags.connections),
             confidence: list(flags.confidence),
             max_duration: list(flags.max_duration),
-            outstanding: list(flags.outstanding),
-            lockstep: list(flags.lockstep),
+            outstanding: lists(flags.outstanding),
+            lockstep: lists(flags.lockstep),
             rate: schedule.rate,
             arrivals: schedule.arrivals,
             spin: schedule.spin,

@@ -6,14 +6,14 @@ use clap::Args;
 use throng_lab::plan::{PlanDraft, Sweep, value};
 use throng_record::Arrivals;
 
-use super::{list, words};
+use super::{list, lists, words};
 
 /// How many connect, and lines at a rate.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FanoutFlags {
     /// Connections; a list measures each number apart [default: 1000]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value::count::<u32>, help_heading = "Load")]
-    connections: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
+    connections: Option<Vec<Sweep<u32>>>,
     /// After the single line, put lines at this rate
     #[arg(
         long,
@@ -35,7 +35,7 @@ impl FanoutFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            connections: list(flags.connections),
+            connections: lists(flags.connections),
             rate: list(flags.rate),
             duration: list(flags.duration),
             arrivals: list(flags.arrivals),

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
-use throng_lab::plan::PlanDraft;
 use throng_lab::plan::value::{self, Pings};
+use throng_lab::plan::{PlanDraft, Sweep};
 
-use super::list;
+use super::{list, lists};
 
 /// What is done with connections that are held.
 #[derive(Clone, Debug, Default, Args)]
@@ -15,13 +15,8 @@ pub(crate) struct HoldFlags {
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
     hold: Option<Vec<Duration>>,
     /// Connections that are pinged, spread evenly, or all; of the hold experiment [default: 1000 at most]
-    #[arg(
-        long,
-        value_name = "N|all,…",
-        value_delimiter = ',',
-        help_heading = "Load"
-    )]
-    pings: Option<Vec<Pings>>,
+    #[arg(long, value_name = "N|all,…", value_parser = value::pings, help_heading = "Load")]
+    pings: Option<Vec<Sweep<Pings>>>,
 }
 
 impl HoldFlags {
@@ -30,7 +25,7 @@ impl HoldFlags {
         let flags = self.clone();
         PlanDraft {
             hold: list(flags.hold),
-            pings: list(flags.pings),
+            pings: lists(flags.pings),
             ..PlanDraft::default()
         }
     }

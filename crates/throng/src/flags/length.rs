@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use clap::Args;
-use throng_lab::plan::{PlanDraft, value};
+use throng_lab::plan::{PlanDraft, Sweep, value};
 use throng_record::Amount;
 
-use super::list;
+use super::{list, lists};
 
 /// For how long it is measured, and what comes before.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LengthFlags {
     /// Stop after exactly this many messages over all connections
-    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Load")]
-    messages: Option<Vec<u64>>,
+    #[arg(long, value_name = "N,…", value_parser = value::counts::<u64>, help_heading = "Load")]
+    messages: Option<Vec<Sweep<u64>>>,
     /// Stop after this long [default: 2s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
     duration: Option<Vec<Duration>>,
@@ -27,7 +27,7 @@ impl LengthFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            messages: list(flags.messages),
+            messages: lists(flags.messages),
             duration: list(flags.duration),
             warmup: list(flags.warmup),
             ..PlanDraft::default()

@@ -1,21 +1,16 @@
 //! The flags that say what one message is.
 
 use clap::Args;
-use throng_lab::plan::{PlanDraft, Sweep};
+use throng_lab::plan::{PlanDraft, Sweep, value};
 
-use super::list;
+use super::lists;
 
 /// What is sent, and what comes back.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MessageFlags {
     /// Bytes of an echoed message, 1 to 1048576 [default: 6]
-    #[arg(
-        long,
-        value_name = "BYTES,…",
-        value_delimiter = ',',
-        help_heading = "Message"
-    )]
-    size: Option<Vec<u64>>,
+    #[arg(long, value_name = "BYTES,…", value_parser = value::counts::<u64>, help_heading = "Message")]
+    size: Option<Vec<Sweep<u64>>>,
     /// Send this request instead; \r \n \t \0 \\ \xNN are escapes
     #[arg(long, value_name = "TEXT", help_heading = "Message")]
     send: Option<String>,
@@ -37,7 +32,7 @@ impl MessageFlags {
     pub(crate) fn draft(&self) -> PlanDraft {
         let flags = self.clone();
         PlanDraft {
-            size: list(flags.size),
+            size: lists(flags.size),
             send: flags.send.map(Sweep::from),
             expect: flags.expect.map(Sweep::from),
             verify: flags.no_verify.then(|| Sweep::from(false)),

@@ -275,3 +275,28 @@ fn connections_that_the_server_closed_for_want_of_threads_are_not_served() {
     let opened = case.told(CheckKind::UnservedConnections).detail;
     assert!(opened.starts_with("serves 70 of 100"), "{opened}");
 }
+
+#[test]
+fn connections_that_a_burst_has_seen_closed_are_not_served_and_those_in_the_queue_count_once() {
+    let mut case = Case::new(HOLD, 100, None);
+    case.load.connect.lost = 40;
+    case.load.hold = Some(HoldPhases {
+        pinged: 55,
+        answered: 30,
+        ..HoldPhases::default()
+    });
+    let hold = case.load.hold.as_mut().expect("just put");
+    for _ in 0..5 {
+        hold.lost_errors.count(ErrorKind::ClosedEarly, String::new);
+    }
+    for _ in 0..7 {
+        hold.ping_errors.count(ErrorKind::Reset, String::new);
+    }
+    for _ in 0..18 {
+        hold.ping_errors
+            .count(ErrorKind::ReplyTimedOut, String::new);
+    }
+    assert_eq!(accepted(&case.load, 0), 30);
+    assert_eq!(accepted(&case.load, 18), 30, "the silent ones wait there");
+    assert_eq!(accepted(&case.load, 20), 28);
+}

@@ -3,13 +3,18 @@
 //! The backlog that would have sufficed is told from the most requests that waited at once (the queue holds backlog + 1), with two bounds: more
 //! than was in force, since that did overflow, and, unless connections were left in the queue by clients that gave up, no more than the
 //! clients of a closed loop need. It is of this run: see `waiting.rs`.
+//!
+//! Kept connections have no account of each request and nobody watches their queue: of those it is told how often SYNs were sent again, which
+//! is the same thing seen by the clients, and what backlog the server was asked for.
 
 use throng_record::Finding;
 
 use super::Evidence;
 
+const OVERFLOWS: &str = "TcpExt.ListenOverflows";
+
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
-    let overflows = evidence.counter_of_overflow("TcpExt.ListenOverflows");
+    let overflows = evidence.counter_of_overflow(OVERFLOWS);
     if overflows == 0 {
         return None;
     }
@@ -21,15 +26,26 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         let of_each = queue.listeners.iter().map(|listener| listener.depth_max);
         of_each.max().unwrap_or(0)
     });
+    let is_kept = evidence.connections.is_none();
+    let backlog = evidence.backlog();
     Some(Finding::AcceptQueueOverflow {
         overflows,
         drops: evidence.counter("TcpExt.ListenDrops"),
         connects_delayed: evidence.connects_delayed(),
+        syn_retransmissions: is_kept.then_some(evidence.connect.syn_retransmissions),
         connect_ns_max: connect_latency.max_ns,
-        backlog: evidence.backlog(),
+        backlog,
+        backlog_asked: evidence.server.backlog_asked.filter(|_| backlog.is_none()),
         depth_max: depths,
         backlog_sufficient: backlog_sufficient(evidence),
     })
+}
+
+/// Whether the overflows are why SYNs of kept connections were sent again. Each that was dropped so has been counted, and those that were lost
+/// elsewhere have not; where they are most of them, they have a finding of their own.
+pub(super) fn explains_retransmissions(evidence: &Evidence<'_>) -> bool {
+    let overflows = evidence.counter_of_overflow(OVERFLOWS);
+    overflows > 0 && overflows.saturating_mul(2) >= evidence.connect.syn_retransmissions
 }
 
 fn backlog_sufficient(evidence: &Evidence<'_>) -> Option<u32> {
@@ -76,8 +92,10 @@ mod tests {
             overflows: 31,
             drops: 33,
             connects_delayed: 14,
+            syn_retransmissions: None,
             connect_ns_max,
             backlog: Some(5),
+            backlog_asked: None,
             depth_max: Some(6),
             backlog_sufficient: Some(19),
         }) = find(&overflown().evidence())
@@ -111,15 +129,19 @@ mod tests {
     }
 
     #[test]
-    fn kept_connections_have_only_their_connect_times() {
+    fn kept_connections_have_their_retransmissions_and_the_backlog_asked_for() {
         let mut case = Case::echo();
         case.counter("TcpExt.ListenOverflows", 3);
         case.connect.latency = histogram(&[(90_000, 97), (1_010_000_000, 3)]);
+        case.connect.retransmitted = 3;
+        case.connect.syn_retransmissions = 4;
         assert!(matches!(
             find(&case.evidence()),
             Some(Finding::AcceptQueueOverflow {
                 connects_delayed: 3,
+                syn_retransmissions: Some(4),
                 backlog: None,
+                backlog_asked: Some(5),
                 depth_max: None,
                 backlog_sufficient: None,
                 ..

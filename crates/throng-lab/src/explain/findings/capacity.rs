@@ -1,6 +1,7 @@
 //! What bounds the number of connections: local ports, descriptors, threads. How far it was used up, and what the bounds are.
 
-use throng_record::{SourceAddresses, fleet::CONNECTIONS_PER_SOURCE};
+use throng_record::fleet::connections_per_source;
+use throng_record::{ErrorKind, SourceAddresses};
 use throng_sys::address::Address;
 use throng_sys::limits::MachineLimits;
 use throng_sys::open_descriptors::OpenDescriptors;
@@ -76,11 +77,10 @@ impl Evidence<'_> {
             return None;
         }
         let (addresses, busiest, is_in_sequence) = match &self.setting.source {
-            SourceAddresses::Spread if address.is_ipv4_loopback() => (
-                open.div_ceil(CONNECTIONS_PER_SOURCE),
-                open.min(CONNECTIONS_PER_SOURCE),
-                true,
-            ),
+            SourceAddresses::Spread if address.is_ipv4_loopback() => {
+                let each = connections_per_source(self.ports());
+                (open.div_ceil(each), open.min(each), true)
+            }
             SourceAddresses::List(list) if !list.is_empty() => {
                 let addresses = u32::try_from(list.len()).unwrap_or(u32::MAX);
                 (addresses, open.div_ceil(addresses), false)
@@ -102,20 +102,19 @@ impl Evidence<'_> {
         self.setting.connections.saturating_sub(served)
     }
 
-    /// Connections that were open when the first connect failed in this way.
-    pub(super) fn open_at(&self, kind: throng_record::ErrorKind) -> u32 {
-        let stop = self.connect.stop.as_ref().filter(|stop| stop.kind == kind);
-        stop.map_or(self.connect.connected, |stop| stop.open)
-    }
-
-    /// Connects that failed in this way, and those that were therefore not begun.
-    pub(super) fn failed_by(&self, kind: throng_record::ErrorKind) -> u64 {
-        let is_stop = self
-            .connect
-            .stop
-            .as_ref()
-            .is_some_and(|stop| stop.kind == kind);
-        let not_begun = if is_stop { self.connect.not_begun } else { 0 };
+    /// Connects that failed in this way, and those that were therefore not begun: where connects failed in several ways, those are put down to
+    /// the most frequent one. The first failure may be of another kind, and of another thread than the one that gave up.
+    pub(super) fn failed_by(&self, kind: ErrorKind) -> u64 {
+        const GIVEN_UP_FOR: [ErrorKind; 3] = [
+            ErrorKind::PortsExhausted,
+            ErrorKind::DescriptorsExhausted,
+            ErrorKind::ConnectTimedOut,
+        ];
+        let errors = &self.connect.errors;
+        let most = GIVEN_UP_FOR.into_iter().max_by_key(|&one| errors.of(one));
+        let is_why =
+            errors.of(kind) > 0 && most.is_some_and(|most| errors.of(most) == errors.of(kind));
+        let not_begun = if is_why { self.connect.not_begun } else { 0 };
         self.errors.of(kind) + u64::from(not_begun)
     }
 }
@@ -165,5 +164,13 @@ mod tests {
             Some((2, 10_000, false))
         );
         assert_eq!(of("unix:/tmp/x", SourceAddresses::Spread), None);
+        case.limits.machine.ip_local_port_range = Some((40_000, 40_299));
+        case.address = "tcp://127.0.0.1:80".to_owned();
+        let sources = case.evidence().sources(1_000).expect("of TCP");
+        assert_eq!(
+            (sources.addresses, sources.busiest),
+            (10, 100),
+            "of 300 ports each"
+        );
     }
 }

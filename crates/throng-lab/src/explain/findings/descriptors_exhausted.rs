@@ -10,6 +10,8 @@ use crate::launcher::PAUSED;
 
 /// How the system calls it (`strerror(3)`); `ENFILE` begins with the same words.
 const TOO_MANY: &str = "Too many open files";
+/// How a built-in server calls it whose loops have tables of their own, and which stops before an accept can fail.
+const ALL_FULL: &str = "all loops are full";
 /// Servers keep some in reserve, such as one for the connection that they accept only to close it.
 const RESERVE_MAX: u64 = 4;
 
@@ -19,7 +21,8 @@ pub(super) fn of_generator(evidence: &Evidence<'_>) -> Option<Finding> {
     (failed > 0 && evidence.connections.is_none()).then(|| Finding::DescriptorsExhausted {
         side: Side::Generator,
         limit: Some(evidence.limits.open_files_max),
-        open: evidence.open_at(KIND),
+        // Not those at the first failure: others were in flight then, and had their descriptors.
+        open: evidence.connect.connected,
         failed: evidence.failed_by(KIND),
     })
 }
@@ -27,7 +30,9 @@ pub(super) fn of_generator(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn of_server(evidence: &Evidence<'_>) -> Option<Finding> {
     let server = &evidence.server;
     let mut notes = server.ending.into_iter().flat_map(|ending| ending.notes());
-    let says_so = notes.any(|note| note.starts_with(PAUSED) && note.contains(TOO_MANY));
+    let says_so = notes.any(|note| {
+        note.starts_with(PAUSED) && (note.contains(TOO_MANY) || note.contains(ALL_FULL))
+    });
     let stood_at_limit = server
         .descriptors
         .is_some_and(|table| table.open + RESERVE_MAX >= table.limit);
@@ -45,6 +50,7 @@ pub(super) fn of_server(evidence: &Evidence<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use throng_record::ConnectStop;
     use throng_sys::open_descriptors::OpenDescriptors;
 
     use super::*;
@@ -54,15 +60,29 @@ mod tests {
     fn the_generators_connects_tell_of_its_own() {
         let mut case = Case::echo();
         case.connect.connected = 1_013;
+        case.setting.connections = 2_000;
         case.limits.open_files_max = 1_024;
         assert_eq!(of_generator(&case.evidence()), None);
-        case.errors
-            .count(ErrorKind::DescriptorsExhausted, String::new);
+        for _ in 0..17 {
+            case.errors
+                .count(ErrorKind::DescriptorsExhausted, String::new);
+        }
+        // Another way to fail was the first one, and there were 4 connects in flight then that opened all the same.
+        case.errors.count(ErrorKind::ConnectTimedOut, String::new);
+        case.connect.errors = case.errors.clone();
+        case.connect.not_begun = 969;
+        case.connect.stop = Some(ConnectStop {
+            connection: 7,
+            open: 1_009,
+            at_ns: 1,
+            kind: ErrorKind::ConnectTimedOut,
+            message: String::new(),
+        });
         let expected = Finding::DescriptorsExhausted {
             side: Side::Generator,
             limit: Some(1_024),
             open: 1_013,
-            failed: 1,
+            failed: 986,
         };
         assert_eq!(of_generator(&case.evidence()), Some(expected));
         assert_eq!(of_server(&case.evidence()), None);
@@ -86,7 +106,9 @@ mod tests {
             failed: 12,
         };
         let found = paused("Too many open files (os error 24)");
-        assert_eq!(found, Some(expected));
+        assert_eq!(found.as_ref(), Some(&expected));
+        let full = "all loops are full (2 of them, the last with 243 connections)";
+        assert_eq!(paused(full), Some(expected));
         assert_eq!(paused("Cannot allocate memory (os error 12)"), None);
     }
 

@@ -45,6 +45,7 @@ mod tests {
         for _ in 0..16 {
             case.errors.count(ErrorKind::PortsExhausted, String::new);
         }
+        case.connect.errors = case.errors.clone();
         case.connect.stop = Some(ConnectStop {
             connection: 28_232,
             open: 28_230,

@@ -1,15 +1,19 @@
-//! SYN retransmission steps: connects took whole seconds, since their SYNs got no answer and were sent again.
+//! SYN retransmission steps: connects took whole seconds, since their SYNs got no answer and were sent again, and it was not the listener's doing.
 //!
-//! Of kept connections, whose `TCP_INFO` tells how often; where each message has a connection of its own, every slow connect is attributed by
+//! Where its accept queue overflowed so often that this explains them, they are evidence of that finding and none of their own. Of kept connections, whose `TCP_INFO` tells how often; where each message has a connection of its own, every slow connect is attributed by
 //! itself.
 
 use throng_record::Finding;
 
 use super::Evidence;
+use super::accept_queue_overflow::explains_retransmissions;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let connect = evidence.connect;
-    if connect.retransmitted == 0 || evidence.connections.is_some() {
+    if connect.retransmitted == 0
+        || evidence.connections.is_some()
+        || explains_retransmissions(evidence)
+    {
         return None;
     }
     let overflows = evidence.counter("TcpExt.ListenOverflows");
@@ -28,13 +32,13 @@ mod tests {
     use crate::explain::findings::hand_made::{Case, histogram};
 
     #[test]
-    fn connects_that_waited_for_their_syn_are_joined_with_the_overflows() {
+    fn connects_that_waited_for_their_syn_are_told_where_no_overflow_explains_them() {
         let mut case = Case::echo();
         case.connect.latency = histogram(&[(90_000, 97), (3_010_000_000, 3)]);
         assert_eq!(find(&case.evidence()), None, "slow for another reason");
         case.connect.retransmitted = 3;
         case.connect.syn_retransmissions = 8;
-        let found = |case: &Case| match find(&case.evidence()) {
+        let told = |case: &Case| match find(&case.evidence()) {
             Some(Finding::SynRetransmissionSteps {
                 connections: 3,
                 retransmissions: 8,
@@ -47,10 +51,13 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
-        assert_eq!(found(&case), Some(0));
-        case.counter("TcpExt.ListenOverflows", 31);
-        assert_eq!(found(&case), Some(31));
+        assert_eq!(told(&case), Some(0));
+        case.counter("TcpExt.ListenOverflows", 3);
+        assert_eq!(told(&case), Some(3), "most were lost elsewhere");
+        case.counter("TcpExt.ListenOverflows", 4);
+        assert_eq!(find(&case.evidence()), None, "the queue overflowed");
+        case.counters.clear();
         case.is_in_sight = false;
-        assert_eq!(found(&case), None);
+        assert_eq!(told(&case), None);
     }
 }

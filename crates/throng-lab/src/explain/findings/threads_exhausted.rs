@@ -6,6 +6,7 @@
 use throng_record::Finding;
 
 use super::Evidence;
+use crate::capacity::MAPPINGS_OF_BUILT_IN_THREAD;
 
 /// How a built-in server tells of what bounds its threads or processes.
 const BOUNDED: &str = "are bounded by kernel.pid_max";
@@ -13,7 +14,6 @@ const BOUNDED: &str = "are bounded by kernel.pid_max";
 const NEAR: f64 = 0.9;
 /// Mappings of a thread's stack and its guard page; the built-in servers' threads have a signal stack with its own besides.
 const MAPPINGS_OF_THREAD: u64 = 2;
-const MAPPINGS_OF_BUILT_IN_THREAD: u64 = 4;
 
 struct Bound {
     name: &'static str,

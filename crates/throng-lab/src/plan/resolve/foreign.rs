@@ -7,32 +7,53 @@ use throng_record::plan::Experiment;
 use super::experiment::Defaults;
 use crate::plan::{PlanDraft, PlanError};
 
+mod instead;
+#[cfg(test)]
+mod tests;
+
+use instead::{
+    CLIENTS, CONNECTIONS, CONNECTIONS_OF_HOLD, DURATION, GREETING, HOLD, Instead, LINE, MESSAGES,
+    PINGS, RATE, RATE_OF_LINES, REPEATS, REQUESTS, REQUESTS_TOTAL, SERVICE_TIME,
+};
+
 /// A key, why the experiment has no use for it, and what to do instead.
-type Foreign = (&'static str, &'static str, &'static str);
+type Foreign = (&'static str, &'static str, Instead);
+
+const LEAVE_OUT: Instead = Instead::Words("leave it out");
+const INSTEAD_ACCEPT: Instead =
+    Instead::Words("leave it out, or take the accept experiment (throng accept)");
+const INSTEAD_BACKLOG: Instead =
+    Instead::Words("leave it out, or take the backlog experiment (throng backlog)");
+const INSTEAD_CHURN: Instead =
+    Instead::Words("leave it out, or take the churn experiment (throng churn)");
+const INSTEAD_ECHO: Instead =
+    Instead::Words("leave it out, or take the echo experiment (throng echo)");
+const INSTEAD_FANOUT: Instead =
+    Instead::Words("leave it out, or take the fan-out experiment (throng fanout)");
+const INSTEAD_HOLD: Instead =
+    Instead::Words("leave it out, or take the hold experiment (throng hold)");
 
 const PUBLISHED: Foreign = (
     "published",
     "it measures servers, which call poll as servers do",
-    "leave it out, or take the accept experiment (throng accept)",
+    INSTEAD_ACCEPT,
 );
 
 /// What is left behind by one trial is not to be in the way of the next.
 const SERVER: Foreign = (
     "server",
     "each trial has a server and a network of its own, so that none counts what another left behind",
-    "leave it out",
+    LEAVE_OUT,
 );
 
 /// Where connections are kept, nobody asks how they end.
 const CLOSING: Foreign = (
     "closing",
     "its connections are kept to the end",
-    "leave it out, or take the churn experiment (throng churn)",
+    INSTEAD_CHURN,
 );
 
 const CONNECTS: &str = "its connections are opened before anything is measured";
-const INSTEAD_FANOUT: &str = "leave it out, or take the fan-out experiment (throng fanout)";
-const INSTEAD_HOLD: &str = "leave it out, or take the hold experiment (throng hold)";
 const NO_LINE: &str = "no line is passed on to others";
 
 const FOREIGN_TO_ECHO: &[Foreign] = &[
@@ -51,44 +72,44 @@ const FOREIGN_TO_ECHO: &[Foreign] = &[
     (
         "clients",
         "its connections are opened once and kept",
-        "write connections",
+        Instead::Write(CONNECTIONS),
     ),
     (
         "requests",
         "its connections send until the measurement ends",
-        "write messages or duration",
+        Instead::Either([MESSAGES, DURATION]),
     ),
     (
         "requests-total",
         "its connections send until the measurement ends",
-        "write messages",
+        Instead::Write(MESSAGES),
     ),
     (
         "workload",
         "its servers send back what they get",
-        "leave it out, or take the backlog experiment (throng backlog)",
+        INSTEAD_BACKLOG,
     ),
     (
         "service-time",
         "an echo is sent back at once",
-        "leave it out, or take the backlog experiment (throng backlog)",
+        INSTEAD_BACKLOG,
     ),
     (
         "observe",
         "its connections are opened before anything is measured",
-        "leave it out, or take the backlog experiment (throng backlog)",
+        INSTEAD_BACKLOG,
     ),
     (
         "delay-inline",
         "an echo is sent back at once, so there is no delay",
-        "leave it out, or take the backlog experiment (throng backlog)",
+        INSTEAD_BACKLOG,
     ),
 ];
 
 const PACED: &str = "each client asks again as soon as it is answered, on a connection of its own";
 const COUNTED: &str = "it ends when every client has made its requests";
 
-const CLIENTS: &str =
+const ONE_AT_A_TIME: &str =
     "each client has one connection at a time, and connects as soon as it is answered";
 
 const FOREIGN_TO_BACKLOG: &[Foreign] = &[
@@ -96,10 +117,18 @@ const FOREIGN_TO_BACKLOG: &[Foreign] = &[
     (
         "closing",
         "its servers close first, and what it measures is how connections begin",
-        "leave it out, or take the churn experiment (throng churn)",
+        INSTEAD_CHURN,
     ),
-    ("connect-concurrency", CLIENTS, "write clients"),
-    ("connect-rate", CLIENTS, "write clients and service-time"),
+    (
+        "connect-concurrency",
+        ONE_AT_A_TIME,
+        Instead::Write(CLIENTS),
+    ),
+    (
+        "connect-rate",
+        ONE_AT_A_TIME,
+        Instead::Both([CLIENTS, SERVICE_TIME]),
+    ),
     ("line", NO_LINE, INSTEAD_FANOUT),
     ("greeting", NO_LINE, INSTEAD_FANOUT),
     ("hold", "none of its connections is kept", INSTEAD_HOLD),
@@ -107,22 +136,34 @@ const FOREIGN_TO_BACKLOG: &[Foreign] = &[
     (
         "connections",
         "each request has a connection of its own",
-        "write clients",
+        Instead::Write(CLIENTS),
     ),
-    ("messages", COUNTED, "write requests or requests-total"),
-    ("duration", COUNTED, "write requests or requests-total"),
-    ("confidence", COUNTED, "write repeats"),
-    ("max-duration", COUNTED, "write requests or requests-total"),
+    (
+        "messages",
+        COUNTED,
+        Instead::Either([REQUESTS, REQUESTS_TOTAL]),
+    ),
+    (
+        "duration",
+        COUNTED,
+        Instead::Either([REQUESTS, REQUESTS_TOTAL]),
+    ),
+    ("confidence", COUNTED, Instead::Write(REPEATS)),
+    (
+        "max-duration",
+        COUNTED,
+        Instead::Either([REQUESTS, REQUESTS_TOTAL]),
+    ),
     (
         "warmup",
         "the first burst of connects is what it measures",
-        "leave it out",
+        LEAVE_OUT,
     ),
-    ("outstanding", PACED, "write clients"),
-    ("lockstep", PACED, "write clients"),
-    ("rate", PACED, "write clients and service-time"),
-    ("arrivals", PACED, "leave it out"),
-    ("spin", PACED, "leave it out"),
+    ("outstanding", PACED, Instead::Write(CLIENTS)),
+    ("lockstep", PACED, Instead::Write(CLIENTS)),
+    ("rate", PACED, Instead::Both([CLIENTS, SERVICE_TIME])),
+    ("arrivals", PACED, LEAVE_OUT),
+    ("spin", PACED, LEAVE_OUT),
     SERVER,
 ];
 
@@ -131,8 +172,12 @@ const AT_ONCE: &str =
     "its requests are answered at once: what a connection costs is what it measures";
 const FOREIGN_TO_CHURN: &[Foreign] = &[
     PUBLISHED,
-    ("connect-concurrency", CLIENTS, "write clients"),
-    ("connect-rate", CLIENTS, "write rate"),
+    (
+        "connect-concurrency",
+        ONE_AT_A_TIME,
+        Instead::Write(CLIENTS),
+    ),
+    ("connect-rate", ONE_AT_A_TIME, Instead::Write(RATE)),
     ("line", NO_LINE, INSTEAD_FANOUT),
     ("greeting", NO_LINE, INSTEAD_FANOUT),
     ("hold", "none of its connections is kept", INSTEAD_HOLD),
@@ -140,23 +185,23 @@ const FOREIGN_TO_CHURN: &[Foreign] = &[
     (
         "connections",
         "each request has a connection of its own",
-        "write clients",
+        Instead::Write(CLIENTS),
     ),
-    ("requests", ENDED, "write messages or duration"),
-    ("requests-total", ENDED, "write messages"),
+    ("requests", ENDED, Instead::Either([MESSAGES, DURATION])),
+    ("requests-total", ENDED, Instead::Write(MESSAGES)),
     ("service-time", AT_ONCE, INSTEAD_BACKLOG),
     ("delay-inline", AT_ONCE, INSTEAD_BACKLOG),
-    ("confidence", ENDED, "write duration and repeats"),
-    ("max-duration", ENDED, "write duration"),
+    ("confidence", ENDED, Instead::Both([DURATION, REPEATS])),
+    ("max-duration", ENDED, Instead::Write(DURATION)),
     (
         "outstanding",
         "a client has one request under way",
-        "write clients",
+        Instead::Write(CLIENTS),
     ),
     (
         "lockstep",
         "a client goes on as soon as it is answered, or by a schedule",
-        "write clients or rate",
+        Instead::Either([CLIENTS, RATE]),
     ),
     SERVER,
 ];
@@ -165,9 +210,6 @@ const NO_SERVER: &str = "there is no server, only a process that waits for its o
 const ONE_PROCESS: &str = "one process is client and server, one connection after the other";
 const NO_MESSAGES: &str = "its connections sit idle, but for one byte on one of them at a time";
 const COUNTED_OFF: &str = "it ends when all connections have been accepted";
-const LEAVE_OUT: &str = "leave it out";
-const INSTEAD_ECHO: &str = "leave it out, or take the echo experiment (throng echo)";
-const INSTEAD_BACKLOG: &str = "leave it out, or take the backlog experiment (throng backlog)";
 
 const FOREIGN_TO_ACCEPT: &[Foreign] = &[
     CLOSING,
@@ -177,13 +219,13 @@ const FOREIGN_TO_ACCEPT: &[Foreign] = &[
     ("greeting", NO_MESSAGES, INSTEAD_FANOUT),
     ("hold", COUNTED_OFF, INSTEAD_HOLD),
     ("pings", NO_MESSAGES, INSTEAD_HOLD),
-    ("clients", ONE_PROCESS, "write connections"),
-    ("requests", NO_MESSAGES, "write connections"),
-    ("requests-total", NO_MESSAGES, "write connections"),
-    ("messages", NO_MESSAGES, "write connections"),
-    ("duration", COUNTED_OFF, "write connections"),
-    ("confidence", COUNTED_OFF, "write repeats"),
-    ("max-duration", COUNTED_OFF, "write connections"),
+    ("clients", ONE_PROCESS, Instead::Write(CONNECTIONS)),
+    ("requests", NO_MESSAGES, Instead::Write(CONNECTIONS)),
+    ("requests-total", NO_MESSAGES, Instead::Write(CONNECTIONS)),
+    ("messages", NO_MESSAGES, Instead::Write(CONNECTIONS)),
+    ("duration", COUNTED_OFF, Instead::Write(CONNECTIONS)),
+    ("confidence", COUNTED_OFF, Instead::Write(REPEATS)),
+    ("max-duration", COUNTED_OFF, Instead::Write(CONNECTIONS)),
     (
         "warmup",
         "the first accept is the one with no idle connection",
@@ -212,7 +254,7 @@ const FOREIGN_TO_ACCEPT: &[Foreign] = &[
     (
         "backend",
         "each target is a kernel interface of its own",
-        "name the targets: epoll-edge, io-uring",
+        Instead::Words("name the targets: epoll-edge, io-uring"),
     ),
     ("shards", ONE_PROCESS, LEAVE_OUT),
     ("source", ONE_PROCESS, LEAVE_OUT),
@@ -233,35 +275,39 @@ const NO_DELAY: &str = "its servers answer at once";
 const FOREIGN_TO_FANOUT: &[Foreign] = &[
     CLOSING,
     PUBLISHED,
-    ("clients", KEPT, "write connections"),
+    ("clients", KEPT, Instead::Write(CONNECTIONS)),
     (
         "requests",
         ONE_LINE,
-        "write rate and duration for more of them",
+        Instead::Both([RATE_OF_LINES, DURATION]),
     ),
     (
         "requests-total",
         ONE_LINE,
-        "write rate and duration for more of them",
+        Instead::Both([RATE_OF_LINES, DURATION]),
     ),
     (
         "messages",
         ONE_LINE,
-        "write rate and duration for more of them",
+        Instead::Both([RATE_OF_LINES, DURATION]),
     ),
-    ("confidence", ONE_LINE, "write repeats"),
-    ("max-duration", ONE_LINE, "write duration, which needs rate"),
+    ("confidence", ONE_LINE, Instead::Write(REPEATS)),
+    (
+        "max-duration",
+        ONE_LINE,
+        Instead::Both([RATE_OF_LINES, DURATION]),
+    ),
     ("warmup", FIRST, LEAVE_OUT),
-    ("size", ONE_LINE, "write line"),
-    ("send", ONE_LINE, "write line"),
-    ("expect", ONE_LINE, "write line and greeting"),
+    ("size", ONE_LINE, Instead::Write(LINE)),
+    ("send", ONE_LINE, Instead::Write(LINE)),
+    ("expect", ONE_LINE, Instead::Both([LINE, GREETING])),
     (
         "verify",
         "a line that comes out wrong was not delivered",
         LEAVE_OUT,
     ),
-    ("outstanding", ONE_LINE, "write rate for more of them"),
-    ("lockstep", ONE_LINE, "write rate for more of them"),
+    ("outstanding", ONE_LINE, Instead::Write(RATE_OF_LINES)),
+    ("lockstep", ONE_LINE, Instead::Write(RATE_OF_LINES)),
     ("spin", ONE_LINE, LEAVE_OUT),
     ("workload", "its servers broadcast", LEAVE_OUT),
     ("service-time", NO_DELAY, INSTEAD_BACKLOG),
@@ -281,13 +327,13 @@ const HELD: &str = "its connections are held, and each is pinged once at most";
 const FOREIGN_TO_HOLD: &[Foreign] = &[
     CLOSING,
     PUBLISHED,
-    ("clients", KEPT, "write connections"),
-    ("requests", HELD, "write pings"),
-    ("requests-total", HELD, "write pings"),
-    ("messages", HELD, "write pings"),
-    ("duration", HELD, "write hold"),
-    ("confidence", HELD, "write repeats"),
-    ("max-duration", HELD, "write hold"),
+    ("clients", KEPT, Instead::Write(CONNECTIONS_OF_HOLD)),
+    ("requests", HELD, Instead::Write(PINGS)),
+    ("requests-total", HELD, Instead::Write(PINGS)),
+    ("messages", HELD, Instead::Write(PINGS)),
+    ("duration", HELD, Instead::Write(HOLD)),
+    ("confidence", HELD, Instead::Write(REPEATS)),
+    ("max-duration", HELD, Instead::Write(HOLD)),
     ("warmup", FIRST, LEAVE_OUT),
     ("outstanding", HELD, INSTEAD_ECHO),
     ("lockstep", HELD, INSTEAD_ECHO),
@@ -343,28 +389,6 @@ pub(super) fn refusal(key: &str, experiment: Experiment) -> PlanError {
         key,
         experiment: Defaults::of(experiment).name,
         why,
-        instead,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_foreign_key_is_a_key() {
-        let lists = [
-            Experiment::Echo,
-            Experiment::Backlog,
-            Experiment::Accept,
-            Experiment::Fanout,
-            Experiment::Hold,
-            Experiment::Churn,
-        ]
-        .map(foreign_to);
-        for (key, ..) in lists.into_iter().flatten() {
-            let error = PlanDraft::parse(&format!("{key} = {{}}"), "test").expect_err(key);
-            assert!(!error.problem.contains("there is no key"), "{error}");
-        }
+        instead: instead.to_string(),
     }
 }

@@ -6,13 +6,28 @@
 use throng_record::{Setting, TargetRecord, Work};
 
 use super::tell;
-use crate::capacity::OF_A_LOOP;
+use crate::capacity::of_a_table;
 use crate::plan::Environment;
 
 /// Tables that hold so many connections, where each keeps `reserved` descriptors for other things.
 pub(super) fn needed(connections: u32, limit: u64, reserved: u64) -> u32 {
     let each = limit.saturating_sub(reserved).max(1);
     u64::from(connections).div_ceil(each) as u32
+}
+
+/// Loops with tables of their own that hold so many connections. Where all hear what one says, each keeps a way to all the others, so that more
+/// loops hold less each; where no number of them is enough, the number that holds most.
+fn loops_needed(connections: u32, limit: u64, all_hear: bool) -> u32 {
+    let reserved = |loops: u32| of_a_table(loops.into(), true, all_hear);
+    let mut loops = needed(connections, limit, reserved(1));
+    if !all_hear {
+        return loops;
+    }
+    let most = u32::try_from(limit.saturating_sub(reserved(0)) / 2).unwrap_or(u32::MAX);
+    while loops < most && needed(connections, limit, reserved(loops)) > loops {
+        loops += 1;
+    }
+    loops.min(most).max(1)
 }
 
 /// Asks each model that has private tables for enough workers, where nobody has asked for any and its usual number is too small.
@@ -28,7 +43,8 @@ pub(super) fn ask_for(
         return;
     };
     let limit = environment.open_files_hard;
-    let needed = needed(setting.connections, limit, OF_A_LOOP);
+    let all_hear = matches!(setting.work, Work::Fanout(_));
+    let needed = loops_needed(setting.connections, limit, all_hear);
     let cpus = match setting.server_cpus.len() {
         0 => environment.cpus_allowed.len(),
         pinned => pinned,
@@ -48,5 +64,20 @@ pub(super) fn ask_for(
                 ),
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_that_post_to_each_other_need_more_tables_and_end_where_more_hold_less() {
+        assert_eq!(loops_needed(1_000_000, 20_000, false), 51);
+        assert_eq!(loops_needed(1_000_000, 20_000, true), 51);
+        assert_eq!(loops_needed(400, 64, false), 8);
+        assert_eq!(loops_needed(400, 64, true), 10, "of 64 - 14 - 10 each");
+        assert_eq!(loops_needed(10_000, 64, true), 25, "625 at most");
+        assert_eq!(loops_needed(10, 16, true), 1);
     }
 }

@@ -131,9 +131,12 @@ fn whatever_is_no_multiplexer_and_whatever_asks_for_a_server_is_refused() {
         ("cpus = ':7'", &["CPU 7"]),
         (
             "clients = 5",
-            &["not for the accept experiment", "write connections"],
+            &["not for the accept experiment", "write --connections 1000"],
         ),
-        ("duration = '1s'", &["`duration`", "write connections"]),
+        (
+            "duration = '1s'",
+            &["`duration`", "write --connections 1000"],
+        ),
         ("size = 6", &["`size`", "throng echo"]),
         (
             "service-time = '1ms'",

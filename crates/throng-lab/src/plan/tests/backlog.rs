@@ -222,13 +222,16 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
         ("requests-total = 33", &["among 32 clients", "= 64"]),
         (
             "connections = 5",
-            &["`connections` is not for the backlog", "write clients"],
+            &["`connections` is not for the backlog", "write --clients 32"],
         ),
         ("messages = 5", &["`messages`", "requests-total"]),
         ("duration = '1s'", &["`duration`", "requests"]),
         ("warmup = '1s'", &["`warmup`", "leave it out"]),
-        ("outstanding = 2", &["`outstanding`", "write clients"]),
-        ("rate = 5", &["`rate`", "clients and service-time"]),
+        ("outstanding = 2", &["`outstanding`", "write --clients 32"]),
+        (
+            "rate = 5",
+            &["`rate`", "--clients 32 and --service-time 40ms"],
+        ),
         ("server = 'per-sweep'", &["`server`", "network of its own"]),
         ("size = 9", &["`size` needs `workload = \"echo\"`"]),
         ("send = 'a'", &["`send` needs `expect`"]),
@@ -303,7 +306,13 @@ fn the_plan_of_the_published_tables_has_every_row_and_its_short_form_a_corner() 
         assert!(resolved.notes.is_empty(), "{:?}", resolved.notes);
         resolved.plan
     };
-    let estimate = |plan: &Plan| crate::estimate(plan, &backlog_test_environment().models);
+    let estimate = |plan: &Plan| {
+        crate::estimate(
+            plan,
+            &backlog_test_environment().models,
+            &crate::capacity::Facts::without_limits(),
+        )
+    };
     let whole = resolved("backlog", false);
     assert_eq!((whole.targets.len(), whole.settings.len()), (3, 16));
     for setting in &whole.settings {

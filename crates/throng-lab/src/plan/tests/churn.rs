@@ -107,14 +107,14 @@ fn a_workload_that_closes_first_answers_at_once() {
 #[test]
 fn what_it_has_no_use_for_is_refused_with_what_to_write_instead() {
     for (text, said) in [
-        ("connections = 5", "write clients"),
-        ("requests = 5", "write messages or duration"),
-        ("requests-total = 5", "write messages"),
+        ("connections = 5", "write --clients 32"),
+        ("requests = 5", "write --messages 10000 or --duration 2s"),
+        ("requests-total = 5", "write --messages 10000"),
         ("service-time = '5ms'", "throng backlog"),
         ("delay-inline = true", "throng backlog"),
-        ("confidence = 0.01", "write duration and repeats"),
-        ("outstanding = 2", "write clients"),
-        ("lockstep = 2", "write clients or rate"),
+        ("confidence = 0.01", "write --duration 2s and --repeats 6"),
+        ("outstanding = 2", "write --clients 32"),
+        ("lockstep = 2", "write --clients 32 or --rate 1000"),
         ("server = 'per-sweep'", "leave it out"),
         ("published = true", "throng accept"),
         ("clients = 0", "nobody would ask"),

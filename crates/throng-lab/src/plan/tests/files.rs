@@ -1,6 +1,9 @@
 //! Files that are no plans.
 
+use throng_record::Amount;
+
 use crate::plan::PlanDraft;
+use crate::plan::value::Pings;
 
 #[test]
 fn what_is_wrong_in_a_file_is_shown_with_its_line() {
@@ -54,7 +57,14 @@ fn what_is_wrong_in_a_file_is_shown_with_its_line() {
             2,
             &["list is empty", "leave the key out"],
         ),
-        ("size = [6, 'six']", 1, &["six", "u64"]),
+        ("size = [6, 'six']", 1, &["`six` is no count", "5k"]),
+        ("messages = '0.5'", 1, &["`0.5` is no whole number", "5k"]),
+        ("connections = 1.5", 1, &["`1.5`", "a count, such as 5000"]),
+        (
+            "clients = '5000m'",
+            1,
+            &["`5000m` is too large", "4294967295"],
+        ),
         ("duration = ['1s', 'soon']", 1, &["`soon`", "300ms"]),
         ("verify = [true, 1]", 1, &["integer `1`", "boolean"]),
         ("server = 'per-run'", 1, &["per-trial", "per-sweep"]),
@@ -73,6 +83,25 @@ fn what_is_wrong_in_a_file_is_shown_with_its_line() {
             assert!(error.contains(part), "{text}: `{part}` in: {error}");
         }
     }
+}
+
+#[test]
+fn a_count_in_a_file_is_written_as_on_the_command_line() {
+    let counts = |text: &str| {
+        let draft = PlanDraft::parse(text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
+        draft.connections.expect("mentioned").values().to_vec()
+    };
+    assert_eq!(
+        counts("connections = [7, '5k', '1.5m', '10_000', '1,500']"),
+        [7, 5_000, 1_500_000, 10_000, 1_500]
+    );
+    assert_eq!(counts("connections = '1,000'"), [1_000]);
+    let text = "clients = '1k'\nmessages = '2m'\npings = '3k'\nwarmup = '4k messages'";
+    let draft = PlanDraft::parse(text, "plan.toml").expect(text);
+    assert_eq!(draft.clients, Some(1_000.into()));
+    assert_eq!(draft.messages, Some(2_000_000.into()));
+    assert_eq!(draft.pings, Some(Pings::Count(3_000).into()));
+    assert_eq!(draft.warmup, Some(Amount::Messages(4_000).into()));
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub(in crate::shard) const RETRANSMITTED_FROM_NS: u64 = 500 * MILLISECOND_NS;
 /// What one shard measured of its connects.
 pub(crate) struct ShardConnect {
     pub(crate) connected: u32,
+    /// Of these, those that have ended since.
+    pub(crate) lost: u32,
     pub(crate) not_begun: u32,
     pub(crate) started_at_ns: u64,
     pub(crate) ended_at_ns: u64,
@@ -34,6 +36,7 @@ impl ShardConnect {
         let now_ns = monotonic_ns();
         Self {
             connected: 0,
+            lost: 0,
             not_begun: 0,
             started_at_ns: now_ns,
             ended_at_ns: now_ns,

@@ -93,7 +93,8 @@ impl Stretch for Numbered {
         let mut lines = 0;
         for &since_ns in &self.script.due_ns()[numbers.start as usize..numbers.end as usize] {
             let Some(latency_ns) = now_ns.checked_sub(self.origin_ns + since_ns) else {
-                return Err((ErrorKind::ExcessBytes, "a line came before it was due"));
+                let early = "a line came before it was due";
+                return Err((ErrorKind::ExcessBytes, early.into()));
             };
             self.recorder.measured(latency_ns, now_ns - first_due_ns);
             lines += 1;

@@ -1,43 +1,55 @@
-//! The phases of a fan-out in a table: a line for each phase of each target, with what it cost both sides.
+//! The phases in a table: a line for each phase of each row, with what it cost both sides.
 
-use super::phases::{Cost, Phase, PhaseKind};
-use super::{Row, Table};
+use super::{Cost, Phase};
 use crate::columns::{Tabular, absent};
+use crate::crowd::Crowd;
 use crate::format::{self, exact};
 use crate::summary::Standing;
 
-/// One phase of one target: a line of the table of phases.
+/// One phase of one row: a line of the table of phases.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Empty but for the target's first phase.
+    /// Empty but for the row's first phase.
     target: String,
+    /// What was asked of it; likewise.
+    asked: String,
     standing: Standing,
     mark: &'static str,
     phase: Phase,
 }
 
-/// The lines of a table, the targets in their order.
-pub(crate) fn of(table: &Table<'_>) -> Vec<Line> {
-    let of_row = |row: &Row| {
-        let line = |(index, phase): (usize, &Phase)| Line {
-            target: if index == 0 {
-                row.crowd.target.clone()
-            } else {
-                String::new()
-            },
-            standing: row.crowd.standing,
-            mark: row.crowd.mark(),
-            phase: phase.clone(),
+/// The lines of some rows, in their order.
+pub(crate) fn of<'a>(rows: impl Iterator<Item = (&'a Crowd, &'a [Phase])>) -> Vec<Line> {
+    let of_row = |(crowd, phases): (&Crowd, &[Phase])| {
+        let line = |(index, phase): (usize, &Phase)| {
+            let of_first = |text: String| if index == 0 { text } else { String::new() };
+            Line {
+                target: of_first(crowd.target.clone()),
+                asked: of_first(crowd.asked()),
+                standing: crowd.standing,
+                mark: crowd.mark(),
+                phase: phase.clone(),
+            }
         };
-        row.phases.iter().enumerate().map(line).collect::<Vec<_>>()
+        phases.iter().enumerate().map(line).collect::<Vec<_>>()
     };
-    table.rows.iter().flat_map(of_row).collect()
+    rows.flat_map(of_row).collect()
+}
+
+/// These columns in a table of several settings.
+pub(crate) fn with_setting(columns: &[Column]) -> Vec<Column> {
+    let with = |&column: &Column| match column {
+        Column::Target => vec![Column::Target, Column::Setting],
+        other => vec![other],
+    };
+    columns.iter().flat_map(with).collect()
 }
 
 /// A column of the table of phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Target,
+    Setting,
     Phase,
     Real,
     GeneratorUser,
@@ -51,8 +63,8 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// Every column, in the order of the report.
-    pub(crate) const ALL: [Self; 11] = [
+    /// Every column of a table whose heading says what was asked, in the order of the report.
+    pub(crate) const AT_ONE_SETTING: [Self; 11] = [
         Self::Target,
         Self::Phase,
         Self::Real,
@@ -74,6 +86,7 @@ impl Tabular for Column {
     fn heading(self, (): ()) -> &'static str {
         match self {
             Self::Target => "target",
+            Self::Setting => "asked",
             Self::Phase => "phase",
             Self::Real => "real",
             Self::GeneratorUser => "generator\nuser",
@@ -88,7 +101,10 @@ impl Tabular for Column {
     }
 
     fn is_figure(self) -> bool {
-        !matches!(self, Self::Target | Self::Phase | Self::Real)
+        !matches!(
+            self,
+            Self::Target | Self::Setting | Self::Phase | Self::Real
+        )
     }
 
     fn cell(self, line: &Line, (): ()) -> String {
@@ -98,11 +114,15 @@ impl Tabular for Column {
         };
         match self {
             Self::Target => line.target.clone(),
+            Self::Setting => line.asked.clone(),
             Self::Phase => phase.phase.word().to_owned(),
-            Self::Real => phase.duration_ns.map_or_else(absent, |found| {
-                let spread = format::spread(&found, format::time_ns);
-                format!("{}{}{spread}", line.mark, format::time_ns(found.median))
-            }),
+            Self::Real => {
+                let length = phase.duration_ns.map_or_else(absent, |found| {
+                    let spread = format::spread(&found, format::time_ns);
+                    format!("{}{spread}", format::time_ns(found.median))
+                });
+                format!("{}{length}", line.mark)
+            }
             Self::GeneratorUser => of(phase.generator, |cost| ticks(cost.user_ns)),
             Self::GeneratorSystem => of(phase.generator, |cost| ticks(cost.system_ns)),
             Self::GeneratorTotal => of(phase.generator, |cost| format::time_ns(cost.cpu_ns)),
@@ -135,19 +155,8 @@ fn ticks(nanoseconds: f64) -> String {
     format!("{mark}{}", format::time_ns(nanoseconds))
 }
 
-/// Whether the split is noise in any of these.
-pub(crate) fn has_noise(rows: &[Row]) -> bool {
-    let phases = rows.iter().flat_map(|row| &row.phases);
-    let costs = phases.flat_map(|phase| [phase.generator, phase.server]);
-    costs.flatten().any(|cost| {
-        [cost.user_ns, cost.system_ns]
-            .iter()
-            .any(|&part| ticks(part).starts_with('~'))
-    })
-}
-
-/// Whether the put has a length anywhere.
-pub(crate) fn has_put(rows: &[Row]) -> bool {
-    rows.iter()
-        .any(|row| row.duration_ns(PhaseKind::Put).is_some())
+/// Whether the split of one of these is noise.
+pub(super) fn is_noise(cost: &Cost) -> bool {
+    let parts = [cost.user_ns, cost.system_ns];
+    parts.iter().any(|&part| ticks(part).starts_with('~'))
 }

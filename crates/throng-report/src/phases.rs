@@ -1,7 +1,12 @@
-//! The phases of a fan-out: how long each was on the clock, and what it cost both sides.
+//! The phases of the experiments with many connections: how long each was on the clock, and what it cost both sides.
+//!
+//! [`lines`] is their table, [`notes`] how to read it.
+
+pub(crate) mod lines;
+pub(crate) mod notes;
 
 use serde::Serialize;
-use throng_record::{FanoutPhases, LinePhase, PhaseCost, PhaseName, SideCost, Trial};
+use throng_record::{FanoutPhases, HoldPhases, LinePhase, PhaseCost, PhaseName, SideCost, Trial};
 
 use crate::crowd::Behind;
 use crate::median::Estimate;
@@ -20,17 +25,26 @@ pub enum PhaseKind {
     Get,
     /// Lines are put at a rate.
     Sustain,
+    /// Nothing is sent.
+    Hold,
+    /// A sample is pinged.
+    Ping,
+    /// Every connection is closed.
+    Close,
 }
 
 impl PhaseKind {
-    /// All, in their order.
-    pub const ALL: [Self; 5] = [
+    /// Those of a fan-out that are told of, in their order.
+    pub const OF_FANOUT: [Self; 5] = [
         Self::Connect,
         Self::Acknowledge,
         Self::Put,
         Self::Get,
         Self::Sustain,
     ];
+
+    /// Those of holding, in their order.
+    pub const OF_HOLD: [Self; 4] = [Self::Connect, Self::Hold, Self::Ping, Self::Close];
 
     /// The word for it in tables.
     #[must_use]
@@ -41,6 +55,9 @@ impl PhaseKind {
             Self::Put => "put",
             Self::Get => "get",
             Self::Sustain => "sustain",
+            Self::Hold => "hold",
+            Self::Ping => "ping",
+            Self::Close => "close",
         }
     }
 
@@ -52,12 +69,16 @@ impl PhaseKind {
             Self::Put => None,
             Self::Get => Some(PhaseName::Get),
             Self::Sustain => Some(PhaseName::Sustain),
+            Self::Hold => Some(PhaseName::Hold),
+            Self::Ping => Some(PhaseName::Ping),
+            Self::Close => Some(PhaseName::Close),
         }
     }
 
     /// Its length on the clock; absent where nothing came of it.
     pub(crate) fn duration_ns(self, trial: &Trial) -> Option<u64> {
         let fanout = |pick: fn(&FanoutPhases) -> Option<u64>| pick(trial.fanout.as_ref()?);
+        let hold = |pick: fn(&HoldPhases) -> Option<u64>| pick(trial.hold.as_ref()?);
         match self {
             Self::Connect => Some(trial.connect.as_ref()?.duration_ns),
             Self::Acknowledge => fanout(|phases| line(phases.acknowledge.as_ref())),
@@ -67,6 +88,12 @@ impl PhaseKind {
                 let sustained = phases.sustained.as_ref()?;
                 (sustained.deliveries > 0).then_some(sustained.duration_ns)
             }),
+            Self::Hold => hold(|phases| Some(phases.held_ns)),
+            Self::Ping => hold(|phases| (phases.answered > 0).then_some(phases.ping_duration_ns)),
+            Self::Close => {
+                let length_ns = trial.close.as_ref()?.duration_ns;
+                (length_ns > 0).then_some(length_ns)
+            }
         }
     }
 
@@ -77,9 +104,11 @@ impl PhaseKind {
     }
 }
 
+/// 0 is a length only where the line had come to everybody before the phase began; else nothing was measured.
 fn line(line: Option<&LinePhase>) -> Option<u64> {
     let line = line?;
-    (line.received > 0).then_some(line.duration_ns)
+    let had_all_come = line.received > 0 && line.received >= line.due;
+    (line.duration_ns > 0 || had_all_come).then_some(line.duration_ns)
 }
 
 /// One phase of a row.
@@ -110,8 +139,8 @@ pub struct Cost {
     pub rss_bytes: f64,
 }
 
-/// Those that any of the trials came to.
-pub(super) fn of(behind: &Behind<'_>) -> Vec<Phase> {
+/// Those of these that any of the trials came to.
+pub(crate) fn of(behind: &Behind<'_>, kinds: &[PhaseKind]) -> Vec<Phase> {
     let phase = |phase: PhaseKind| {
         let found = Phase {
             phase,
@@ -122,7 +151,7 @@ pub(super) fn of(behind: &Behind<'_>) -> Vec<Phase> {
         let is_there = found.duration_ns.is_some() || found.generator.is_some();
         is_there.then_some(found)
     };
-    PhaseKind::ALL.into_iter().filter_map(phase).collect()
+    kinds.iter().copied().filter_map(phase).collect()
 }
 
 fn cost(

@@ -1,0 +1,24 @@
+//! How to read the table of phases.
+
+use super::Phase;
+use super::lines::is_noise;
+
+/// What the columns of both sides are, and what their mark means.
+pub(crate) fn legend<'a>(phases: impl Iterator<Item = &'a Phase>, greets: bool) -> Vec<String> {
+    let costs = phases.flat_map(|phase| [phase.generator, phase.server]);
+    let costs: Vec<_> = costs.flatten().collect();
+    let mut lines = Vec::new();
+    let greetings = if greets {
+        ", in which greetings that came early are part of connect"
+    } else {
+        ""
+    };
+    lines.push(format!("user, system, total: CPU time of each side between the readings before and after a phase{greetings}; threads and RSS at its end. Medians over repeats; –: not visible from here, or no reading of its own."));
+    if costs.iter().any(is_noise) {
+        lines.push(
+            "~: user and system are counted in ticks, below 50 ms they are noise; total is exact."
+                .to_owned(),
+        );
+    }
+    lines
+}
