@@ -9,6 +9,7 @@ use throng_record::{Outcome, Plan, RunRecord, SCHEMA_VERSION, Trial};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
+use crate::catalogue::Prepared;
 use crate::event::Event;
 use crate::lifetime::Launch;
 use crate::network::{NetworkError, Networks};
@@ -24,6 +25,8 @@ use crate::{estimate, machine};
 pub struct Setup<'a> {
     /// The program that is started as `throng serve` and `throng load`: `std::env::current_exe()`.
     pub throng_program: &'a Path,
+    /// How the catalogued servers of the plan are started: what [`crate::catalogue::prepare_plan`] made of it.
+    pub catalogue: &'a Prepared,
     /// Where runs are kept, each in a folder of its own; made if it is missing.
     pub runs_directory: &'a Path,
     /// Version of the program, for the record.
@@ -107,6 +110,7 @@ pub fn run(
         bench: Bench {
             plan,
             throng_program: setup.throng_program,
+            catalogue: setup.catalogue,
             networks: &networks,
             interrupted: setup.interrupted,
             started_at_ns,
