@@ -38,7 +38,7 @@ fn bench() -> Bench {
     declare(&bench, "rust/poll", THRONG, "");
     declare(&bench, "rust/broken", THRONG, "instal = ''");
     declare(&bench, "rust/absent", "no-such-program", "");
-    let build = "[build]\ncommand = ['sh', '-c', 'echo line 7: wrong; exit 3']";
+    let build = "[build]\ncommand = ['sh', '-c', 'printf \"line %s: wrong\" 7; exit 3']";
     declare(&bench, "rust/unbuilt", THRONG, build);
     bench
 }

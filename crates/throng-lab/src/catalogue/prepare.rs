@@ -149,7 +149,15 @@ pub fn prepare_plan(
         }
     }
     leave_out(plan, &missing);
-    Prepared(recipes)
+    let prepared = Prepared(recipes);
+    let will_fail =
+        |target: &TargetRecord| target.catalogue.is_some() && prepared.recipe(target).is_err();
+    // The first is the baseline where none is asked for: with one that has no figure nothing could be compared.
+    if plan.baseline == 0 {
+        let mut targets = plan.targets.iter();
+        plan.baseline = targets.position(|one| !will_fail(one)).unwrap_or(0) as u32;
+    }
+    prepared
 }
 
 /// Takes the targets out of the plan whose server's name is among the keys; the baseline stays the same target where it stays.

@@ -380,4 +380,13 @@ fn servers_that_cannot_run_here_leave_the_plan_and_broken_ones_stay() {
     let found = plan.targets[1].catalogue.as_ref().expect("catalogued");
     assert_eq!(found.runtime_version.as_deref(), Some("2.5.1"));
     assert_eq!(built, Vec::<String>::new());
+    let (mut plan, _) = bench.plan("targets = ['a', 'poll']").expect("a plan");
+    prepare_plan(
+        &mut plan,
+        &catalogue,
+        &cache,
+        &AtomicBool::new(false),
+        &mut |_| {},
+    );
+    assert_eq!(plan.targets[plan.baseline as usize].name, "a/fine");
 }
