@@ -64,6 +64,9 @@ _throng() {
             throng,servers)
                 cmd="throng__subcmd__servers"
                 ;;
+            throng__subcmd__servers,build)
+                cmd="throng__subcmd__servers__subcmd__build"
+                ;;
             *)
                 ;;
         esac
@@ -153,7 +156,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --quick --format --output --runs-dir --capture --help"
+            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --format --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -267,6 +270,13 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -316,7 +326,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --quick --format --output --runs-dir --help"
+            opts="-h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -442,6 +452,13 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -508,7 +525,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --help"
+            opts="-h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -646,6 +663,13 @@ _throng() {
                     COMPREPLY=($(compgen -W "per-trial per-sweep" -- "${cur}"))
                     return 0
                     ;;
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -680,7 +704,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__fanout)
-            opts="-h --command --connections --rate --duration --arrivals --connect-concurrency --connect-rate --line --greeting --no-greeting --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --help"
+            opts="-h --command --connections --rate --duration --arrivals --connect-concurrency --connect-rate --line --greeting --no-greeting --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -798,6 +822,13 @@ _throng() {
                     COMPREPLY=($(compgen -W "per-trial per-sweep" -- "${cur}"))
                     return 0
                     ;;
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -846,7 +877,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__hold)
-            opts="-h --command --hold --pings --connect-concurrency --connect-rate --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --help"
+            opts="-h --command --hold --pings --connect-concurrency --connect-rate --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -958,6 +989,13 @@ _throng() {
                     ;;
                 --server)
                     COMPREPLY=($(compgen -W "per-trial per-sweep" -- "${cur}"))
+                    return 0
+                    ;;
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
                     return 0
                     ;;
                 --format)
@@ -1076,7 +1114,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --hold --pings --connect-concurrency --connect-rate --line --greeting --no-greeting --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --quick --format --output --runs-dir --capture --help"
+            opts="-h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --hold --pings --connect-concurrency --connect-rate --line --greeting --no-greeting --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --format --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1258,6 +1296,13 @@ _throng() {
                     COMPREPLY=($(compgen -W "per-trial per-sweep" -- "${cur}"))
                     return 0
                     ;;
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -1349,7 +1394,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__servers)
-            opts="-h --format --help"
+            opts="-h --format --catalogue --help build"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1357,6 +1402,34 @@ _throng() {
             case "${prev}" in
                 --format)
                     COMPREPLY=($(compgen -W "terminal json" -- "${cur}"))
+                    return 0
+                    ;;
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__servers__subcmd__build)
+            opts="-h --catalogue --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
                     return 0
                     ;;
                 *)

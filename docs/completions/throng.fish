@@ -34,7 +34,7 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "fanout" -d 'Measure h
 complete -c throng -n "__fish_throng_needs_command" -f -a "hold" -d 'Measure how many connections can be held, and how many bytes each takes'
 complete -c throng -n "__fish_throng_needs_command" -f -a "churn" -d 'Measure connections that live for one request: cycles of connect, request, reply and close'
 complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a built-in server until SIGTERM or Ctrl-C'
-complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List the built-in servers: what each is, and how many connections it serves at once'
+complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List the servers, built-in and catalogued: what each is, and whether it can run here'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
 complete -c throng -n "__fish_throng_needs_command" -f -a "report" -d 'Make a report again from a stored run'
 complete -c throng -n "__fish_throng_needs_command" -f -a "completions" -d 'Print completions for a shell'
@@ -98,6 +98,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel 
 complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand run" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
@@ -157,6 +158,7 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l kernel -d 'Kernel
 complete -c throng -n "__fish_throng_using_subcommand echo" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
@@ -203,6 +205,7 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l net -d 'Their 
 host\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s is left as it is. A value that holds a comma itself is for plan files. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
@@ -269,6 +272,7 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l kernel -d 'Kern
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
@@ -313,6 +317,7 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l kernel -d 'Kernel
 complete -c throng -n "__fish_throng_using_subcommand hold" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l server -d 'How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
@@ -363,6 +368,7 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l net -d 'Their ne
 host\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s is left as it is. A value that holds a comma itself is for plan files. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l ready-timeout -d 'How long one may take to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
@@ -388,9 +394,13 @@ broadcaster\t'one more thread, which alone fills every connection\'s queue'"
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay -d 'How long each answer waits: of `oneshot`, and of `http` where a request does not say itself' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-inline -d 'Let the handler sleep a delay out, as a careless one does: in an event loop everybody else waits too'
 complete -c throng -n "__fish_throng_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c throng -n "__fish_throng_using_subcommand servers" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
 json\t'For programs'"
-complete -c throng -n "__fish_throng_using_subcommand servers" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build" -f -a "build" -d 'Build catalogued servers'
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand doctor" -l format -d 'Form of the report' -r -f -a "terminal\t'For people'
 json\t'For programs'"
 complete -c throng -n "__fish_throng_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -76,7 +76,7 @@ pub fn estimate(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Duration
 fn launches(plan: &Plan) -> u32 {
     let is_launched = |target: u32| {
         let kind = plan.targets[target as usize].kind;
-        matches!(kind, TargetKind::BuiltIn | TargetKind::Command)
+        !matches!(kind, TargetKind::Running | TargetKind::Multiplexer)
     };
     let units = units(plan);
     let launched = units.iter().filter(|unit| is_launched(unit.target));

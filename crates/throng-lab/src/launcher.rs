@@ -1,7 +1,7 @@
 //! Starting the server under measurement, knowing when it is ready, and ending it.
 //!
-//! A built-in model (`throng serve MODEL`, a child process) and a user's command take the same way; only the sign of
-//! readiness differs: the one prints `ready ADDRESS`, of the other the listener is looked up in the kernel. Never by a
+//! A built-in model (`throng serve MODEL`, a child process), a catalogued server and a user's command take the same way; only the
+//! sign of readiness differs: the former print `ready ADDRESS`, of the last the listener is looked up in the kernel. Never by a
 //! probe connection: that would disturb a server that serves one client at a time, or greets everybody.
 
 mod address;
@@ -12,13 +12,16 @@ mod life;
 mod readiness;
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use throng_record::{Setting, TargetRecord};
+use throng_record::{Setting, TargetKind, TargetRecord};
+use throng_sys::address::Address;
 use throng_sys::namespace::Network;
 use throng_sys::process_tree::ProcessTree;
 
+use crate::catalogue::Prepared;
 use crate::child::Child;
 use crate::network::Networks;
 use crate::output::Lines;
@@ -39,6 +42,8 @@ pub(crate) struct Launcher<'a> {
     pub(crate) setting: &'a Setting,
     /// The program that contains the built-in servers: this one.
     pub(crate) throng_program: &'a Path,
+    /// How catalogued servers are started.
+    pub(crate) catalogue: &'a Prepared,
     pub(crate) networks: &'a Networks<'a>,
     pub(crate) interrupted: &'a AtomicBool,
 }
@@ -65,24 +70,13 @@ impl Launcher<'_> {
     pub(crate) fn launch(&self, target: &TargetRecord) -> Result<Server, LaunchError> {
         let network = self.networks.network(&self.setting.kernel)?;
         let place = address::choose(self.setting.listen, target.command.is_some(), &network)?;
-        let (mut command, lines) = match (&target.model, &target.command) {
-            (Some(model), _) => {
-                let lines = Lines::Wanted {
-                    longest_bytes: 4_096,
-                };
-                (
-                    command::built_in(
-                        self.throng_program,
-                        model,
-                        &target.options,
-                        self.setting,
-                        &place.address,
-                    ),
-                    lines,
-                )
+        let mut command = self.command(target, &place.address)?;
+        let lines = if target.kind.keeps_contract() {
+            Lines::Wanted {
+                longest_bytes: 4_096,
             }
-            (None, Some(line)) => (command::users(line, &place.address)?, Lines::Unwanted),
-            (None, None) => unreachable!("a target that already runs is not launched"),
+        } else {
+            Lines::Unwanted
         };
         network.join(&mut command);
         let mut child = Child::spawn(command, &self.setting.server_cpus, lines)?;
@@ -95,6 +89,31 @@ impl Launcher<'_> {
             tree,
             _folder: place.folder,
         })
+    }
+
+    fn command(&self, target: &TargetRecord, address: &Address) -> Result<Command, LaunchError> {
+        let setting = self.setting;
+        if target.kind == TargetKind::Catalogue {
+            let recipe = self.catalogue.recipe(target);
+            let recipe = recipe.map_err(LaunchError::Unprepared)?;
+            return Ok(command::catalogued(
+                recipe.command(),
+                &target.options,
+                setting,
+                address,
+            ));
+        }
+        match (&target.model, &target.command) {
+            (Some(model), _) => Ok(command::built_in(
+                self.throng_program,
+                model,
+                &target.options,
+                setting,
+                address,
+            )),
+            (None, Some(line)) => command::users(line, address),
+            (None, None) => unreachable!("a target that already runs is not launched"),
+        }
     }
 }
 

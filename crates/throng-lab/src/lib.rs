@@ -5,6 +5,7 @@
 //! built-in or the user's, is started by the same launcher.
 
 pub mod capacity;
+pub mod catalogue;
 mod checks;
 mod child;
 mod estimate;
@@ -27,6 +28,7 @@ mod series;
 mod store;
 pub mod suggest;
 pub mod target;
+mod toml_file;
 mod trial;
 
 pub use estimate::estimate;
@@ -34,3 +36,4 @@ pub use event::{Event, TrialPhase};
 pub use observer::capture::CaptureError;
 pub use run::{Finished, RunError, Setup, run};
 pub use store::StoreError;
+pub use toml_file::FileError;

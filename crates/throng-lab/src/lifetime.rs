@@ -62,7 +62,7 @@ pub(crate) fn units(plan: &Plan) -> Vec<Unit> {
     for (target, record) in (0..).zip(&plan.targets) {
         let groups = match record.kind {
             TargetKind::Running | TargetKind::Multiplexer => &apart,
-            TargetKind::BuiltIn | TargetKind::Command => &shared,
+            TargetKind::BuiltIn | TargetKind::Catalogue | TargetKind::Command => &shared,
         };
         units.extend(groups.iter().map(|settings| Unit {
             target,

@@ -20,7 +20,6 @@ pub use draft::PlanDraft;
 pub(crate) use environment::model_of;
 pub use environment::{BuiltInModel, Environment, ModelServes, ModelWorkers, PerConnection};
 pub use error::PlanError;
-pub use file::PlanFileError;
 pub use kernel::{KernelDraft, KernelSetting};
 pub(crate) use resolve::asks_for_service_time;
 pub use resolve::{KernelNameError, Resolved, foreign_key, resolve};
@@ -43,6 +42,7 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
         models: ["thread-per-connection", "poll", "epoll-edge", "io-uring"]
             .map(BuiltInModel::named)
             .to_vec(),
+        catalogue: crate::catalogue::Catalogue::default(),
         kernel_settings: [
             "net.core.somaxconn",
             "net.core.both",

@@ -10,6 +10,7 @@ use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
 use crate::capacity::Facts;
+use crate::catalogue::Prepared;
 use crate::event::Event;
 use crate::lifetime::Launch;
 use crate::network::{NetworkError, Networks};
@@ -25,6 +26,8 @@ use crate::{estimate, machine};
 pub struct Setup<'a> {
     /// The program that is started as `throng serve` and `throng load`: `std::env::current_exe()`.
     pub throng_program: &'a Path,
+    /// How the catalogued servers of the plan are started: what [`crate::catalogue::prepare_plan`] made of it.
+    pub catalogue: &'a Prepared,
     /// Where runs are kept, each in a folder of its own; made if it is missing.
     pub runs_directory: &'a Path,
     /// Version of the program, for the record.
@@ -108,6 +111,7 @@ pub fn run(
         bench: Bench {
             plan,
             throng_program: setup.throng_program,
+            catalogue: setup.catalogue,
             networks: &networks,
             interrupted: setup.interrupted,
             started_at_ns,

@@ -12,9 +12,11 @@ use throng_record::plan::ListenFamily;
 use throng_record::{ServeOptions, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 
+use crate::catalogue::Catalogue;
 use crate::plan::{BuiltInModel, PlanError};
 use crate::suggest::{nearest, or_list};
 
+mod catalogued;
 pub(crate) mod http;
 pub(crate) mod multiplexer;
 mod options;
@@ -23,7 +25,8 @@ mod options;
 /// command; on the command line TARGET is a text and `--command` a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetDraft {
-    /// A model's name, perhaps with options of its own (`prefork --workers 8`), `tcp://HOST:PORT`, `unix:PATH` or
+    /// A model's name or a catalogued server's (`python/asyncio`), perhaps with options of its own (`prefork --workers 8`),
+    /// `tcp://HOST:PORT`, `unix:PATH` or
     /// `http://HOST:PORT/PATH`.
     Text(String),
     /// A command line with `{port}`, `{address}` or `{path}` where the server is told where to listen.
@@ -45,6 +48,17 @@ impl TargetDraft {
         }
     }
 
+    /// Whether it may be a server of the catalogue, or several: whatever is neither a built-in model nor an address.
+    #[must_use]
+    pub fn may_be_catalogued(&self, models: &[BuiltInModel]) -> bool {
+        let Self::Text(text) = self else {
+            return false;
+        };
+        let word = text.split_whitespace().next().unwrap_or_default();
+        let is_known = word == "all" || models.iter().any(|model| model.name == word);
+        !(is_known || word.contains("://") || word.starts_with("unix:"))
+    }
+
     /// The target as it stands in the record.
     ///
     /// # Errors
@@ -52,10 +66,11 @@ impl TargetDraft {
     pub fn resolve(
         &self,
         models: &[BuiltInModel],
+        catalogue: &Catalogue,
         family: ListenFamily,
     ) -> Result<TargetRecord, PlanError> {
         match self {
-            Self::Text(text) => resolve_text(text, models),
+            Self::Text(text) => resolve_text(text, models, catalogue),
             Self::Command { command, name } => resolve_command(command, name.as_deref(), family),
         }
     }
@@ -75,7 +90,11 @@ impl FromStr for TargetDraft {
     }
 }
 
-fn resolve_text(text: &str, models: &[BuiltInModel]) -> Result<TargetRecord, PlanError> {
+fn resolve_text(
+    text: &str,
+    models: &[BuiltInModel],
+    catalogue: &Catalogue,
+) -> Result<TargetRecord, PlanError> {
     if text.starts_with("https://") {
         return Err(PlanError::HttpsTarget(text.to_owned()));
     }
@@ -98,6 +117,9 @@ fn resolve_text(text: &str, models: &[BuiltInModel]) -> Result<TargetRecord, Pla
             ..blank(in_one_line(text), TargetKind::BuiltIn)
         });
     }
+    if let Some(found) = catalogued::resolve(text, catalogue) {
+        return found;
+    }
     if text.contains(char::is_whitespace) || text.contains('{') {
         return Err(PlanError::CommandAsTarget(text.to_owned()));
     }
@@ -106,10 +128,13 @@ fn resolve_text(text: &str, models: &[BuiltInModel]) -> Result<TargetRecord, Pla
     }
     Err(PlanError::UnknownModel {
         model: text.to_owned(),
-        nearest: nearest(text, models.iter().map(AsRef::as_ref)).map_or_else(
-            || ".".to_owned(),
-            |model| format!("; did you mean `{model}`?"),
-        ),
+        nearest: nearest(text, models.iter().map(AsRef::as_ref))
+            .map(str::to_owned)
+            .or_else(|| catalogue.nearest(text))
+            .map_or_else(
+                || ".".to_owned(),
+                |model| format!("; did you mean `{model}`?"),
+            ),
         known: or_list(models),
     })
 }
@@ -121,6 +146,7 @@ fn blank(name: String, kind: TargetKind) -> TargetRecord {
         kind,
         model: None,
         uses_every_cpu: false,
+        catalogue: None,
         options: ServeOptions::default(),
         http: None,
         command: None,

@@ -22,6 +22,7 @@ use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
 use throng_sys::namespace::Network;
 
+use crate::catalogue::Prepared;
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::{self, job};
@@ -40,6 +41,8 @@ pub(crate) use servers::Servers;
 pub(crate) struct Bench<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) throng_program: &'a Path,
+    /// How catalogued servers are started.
+    pub(crate) catalogue: &'a Prepared,
     pub(crate) networks: &'a Networks<'a>,
     pub(crate) interrupted: &'a AtomicBool,
     /// Start of the run.
@@ -231,6 +234,7 @@ impl Bench<'_> {
         let launcher = Launcher {
             setting,
             throng_program: self.throng_program,
+            catalogue: self.catalogue,
             networks: self.networks,
             interrupted: self.interrupted,
         };

@@ -5,6 +5,7 @@
 //! it cannot drift from them. There is no behaviour here beyond merging, encoding and simple arithmetic.
 
 pub mod accept;
+pub mod catalogue;
 pub mod check;
 pub mod connections;
 pub mod errors;
@@ -30,6 +31,7 @@ pub mod trial;
 pub mod work;
 
 pub use accept::{AcceptPhase, AcceptSpec, IdleCost, IdleSlice, Multiplexer, Slope};
+pub use catalogue::{CatalogueRecord, ContractException, DeclaredModel, LeftOut};
 pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use errors::{ErrorCounts, ErrorKind};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Network, Setting, TargetRecord};
+use crate::{LeftOut, Network, Setting, TargetRecord};
 
 /// Which question a plan asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,9 @@ pub struct Plan {
     pub experiment: Experiment,
     /// The servers, in the order of the report.
     pub targets: Vec<TargetRecord>,
+    /// Servers of the catalogue that were asked for and cannot run on this machine.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
     /// Index of the target that the others are compared with.
     pub baseline: u32,
     /// Repeats of each target and setting.

@@ -3,18 +3,30 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::CatalogueRecord;
+
 /// How a target comes to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// One of the built-in concurrency models, launched as a child process.
     BuiltIn,
+    /// A server of the catalogue, launched.
+    Catalogue,
     /// A command of the user's, launched.
     Command,
     /// A server that already runs, at an address.
     Running,
     /// No server: a multiplexer, timed in the generator's own process.
     Multiplexer,
+}
+
+impl TargetKind {
+    /// Whether it takes the flags of `catalogue/CONTRACT.md`, says what that lays down, and can be asked for a workload.
+    #[must_use]
+    pub fn keeps_contract(self) -> bool {
+        matches!(self, Self::BuiltIn | Self::Catalogue)
+    }
 }
 
 /// A target as it stands in the record.
@@ -26,10 +38,13 @@ pub struct TargetRecord {
     pub kind: TargetKind,
     /// For a built-in server: its concurrency model.
     pub model: Option<String>,
-    /// A built-in server with a loop for each CPU that it may use: one CPU holds it back.
+    /// For a catalogued server: which, and what it declares.
+    #[serde(default)]
+    pub catalogue: Option<CatalogueRecord>,
+    /// A server with a loop for each CPU that it may use: one CPU holds it back.
     #[serde(default)]
     pub uses_every_cpu: bool,
-    /// For a built-in server: options of its own, beside those that a setting asks of all.
+    /// For a built-in or catalogued server: options of its own, beside those that a setting asks of all.
     #[serde(default)]
     pub options: ServeOptions,
     /// For a launched command: the command line, with `{port}` and `{address}` still in place.

@@ -45,6 +45,7 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
         ),
         ("Who hears late", fanout::order::lines(summary)),
         ("Kernel memory", hold::notes::kernel(summary)),
+        ("Left out", left_out(summary)),
         ("Not seen", unseen(summary)),
         ("Checks", checks(summary)),
         ("Schedule", schedule.concat()),
@@ -62,6 +63,14 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
     ];
     sections.retain(|(_, notes)| !notes.is_empty());
     sections
+}
+
+/// What was asked for and cannot run on the machine.
+fn left_out(summary: &Summary<'_>) -> Vec<String> {
+    let left_out = summary.plan.left_out.iter();
+    left_out
+        .map(|one| format!("{}: {}", one.name, one.why))
+        .collect()
 }
 
 /// Each reason once, and in how many trials it held.

@@ -20,7 +20,7 @@ Examples:
   throng fanout epoll-edge --connections 7000  how long until all have heard what one says
   throng hold 100k                             a hundred thousand connections, at how many bytes each
   throng churn epoll-edge poll --closing fin,reset      a connection for every request
-  throng servers                               the built-in models, and how each works
+  throng servers                               the built-in models and the catalogue
   throng doctor                                what this machine allows
   throng report latest --format markdown       the last run once more
 

@@ -22,7 +22,7 @@ use throng_sys::address::ParseError;
 use crate::exit::Exit;
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
-use crate::{interrupt, output, verdict};
+use crate::{catalogue, interrupt, output, verdict};
 
 /// In which form a report is made, and where it goes.
 #[derive(Debug, Args)]
@@ -141,25 +141,36 @@ pub(crate) fn targets(texts: &[String], commands: &[String]) -> Vec<TargetDraft>
         .collect()
 }
 
+/// What some commands have beside a plan and the flags of every run.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Beside<'a> {
+    /// Where handshakes are kept.
+    pub(crate) capture: Option<&'a Path>,
+    /// Where the catalogue is.
+    pub(crate) catalogue: Option<&'a Path>,
+}
+
 /// Carries out what `draft` and, laid over it, `flags` ask for, and reports it.
 pub(crate) fn carry_out(
     draft: PlanDraft,
     flags: PlanDraft,
     run: &RunFlags,
-    capture: Option<&Path>,
+    beside: Beside<'_>,
 ) -> Result<Exit, Failure> {
+    let capture = beside.capture;
     let draft = if run.quick { draft.shortened() } else { draft };
-    let environment = Environment::detect(built_in_models());
-    let Resolved { plan, notes } =
-        resolve(draft.overlay(flags), &environment).map_err(plan_failure)?;
+    let draft = draft.overlay(flags);
+    let program = catalogue::program()?;
+    let models = built_in_models();
+    let catalogue = catalogue::find_for(&draft, &models, beside.catalogue, &program)?;
+    let environment = Environment::detect(models, catalogue);
+    let Resolved { mut plan, notes } = resolve(draft, &environment).map_err(plan_failure)?;
     if capture.is_some() && plan.experiment != Experiment::Backlog {
         return Err(Failure::usage(
             "--capture keeps handshakes, and only the backlog experiment looks at them",
         )
         .hint("leave --capture out, or see throng backlog --help"));
     }
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::failed("cannot find throng's own program").cause(error))?;
     notes.iter().for_each(note);
     let foresight = foresee(&plan, &environment.models, &Facts::read());
     foresight.notes.iter().for_each(note);
@@ -167,8 +178,10 @@ pub(crate) fn carry_out(
         return Err(Failure::usage(refusal).with_hint_parted());
     }
     let interrupted = interrupt::watch()?;
+    let prepared = catalogue::prepare(&mut plan, &environment.catalogue, &interrupted)?;
     let setup = Setup {
         throng_program: &program,
+        catalogue: &prepared,
         runs_directory: &run.runs.runs_dir,
         throng_version: env!("CARGO_PKG_VERSION"),
         models: &environment.models,
@@ -279,6 +292,7 @@ mod tests {
             cpus_allowed: vec![0, 1],
             io_uring_obstacle: None,
             models: built_in_models(),
+            catalogue: throng_lab::catalogue::Catalogue::default(),
             kernel_settings: settings.map(|name| format!("net.ipv4.{name}")).to_vec(),
             open_files_hard: 20_000,
         };

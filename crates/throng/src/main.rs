@@ -3,6 +3,7 @@
 //! The binary parses flags, wires the crates together, writes to the user and exits; what is measured, served or
 //! reported is the other crates' work. One command, one file, in [`command`].
 
+mod catalogue;
 mod cli;
 mod command;
 mod doctor;

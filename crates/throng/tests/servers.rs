@@ -1,13 +1,20 @@
-//! `throng servers`: the list of models.
+//! `throng servers`: the list of models. What it says of the catalogue is tested in catalogue.rs.
 
 mod support;
 
-use support::Bench;
+use support::{Bench, Outcome};
 use throng_servers::Model;
+
+/// With a catalogue that is empty.
+fn of_models(more: &[&str]) -> Outcome {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path().join("empty")).expect("made");
+    bench.throng(&[&["servers", "--catalogue", "empty"], more].concat())
+}
 
 #[test]
 fn every_model_is_listed_with_family_bound_and_one_line() {
-    let outcome = Bench::new().throng(&["servers"]);
+    let outcome = of_models(&[]);
     assert_eq!(outcome.code, Some(0));
     assert_eq!(outcome.stderr, "");
     outcome.assert_plain();
@@ -35,9 +42,10 @@ fn every_model_is_listed_with_family_bound_and_one_line() {
 
 #[test]
 fn programs_can_read_the_list() {
-    let outcome = Bench::new().throng(&["servers", "--format", "json"]);
+    let outcome = of_models(&["--format", "json"]);
     let list: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
-    let list = list.as_array().expect("a list");
+    assert_eq!(list["catalogue"], serde_json::json!([]));
+    let list = list["built_in"].as_array().expect("a list");
     assert_eq!(list.len(), Model::ALL.len());
     assert_eq!(list[0]["model"], "iterative");
     assert_eq!(list[0]["workers"], 1);

@@ -1,7 +1,9 @@
 //! What a plan asks of the machine at one setting of one target.
 
 use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{Backend, Network, Plan, Setting, SourceAddresses, TargetKind, TargetRecord};
+use throng_record::{
+    Backend, DeclaredModel, Network, Plan, Setting, SourceAddresses, TargetKind, TargetRecord,
+};
 use throng_sys::address::Address;
 
 use crate::plan::{BuiltInModel, ModelServes, PerConnection, model_of};
@@ -68,10 +70,12 @@ impl Demand {
             shards: setting.shards,
             generator_uses_epoll: setting.backend == Backend::Epoll,
             server_is_here: place != Place::Elsewhere,
-            tables: model.map(tables),
+            tables: model.map(tables).or_else(|| declared(target)?.0),
             loops: model.map_or(1, loops),
             has_private_tables: model.is_some_and(|model| model.private_tables),
-            each: model.map(|model| model.each),
+            each: model
+                .map(|model| model.each)
+                .or_else(|| Some(declared(target)?.1)),
             source_addresses: match (&setting.source, place) {
                 (_, Place::Path) | (SourceAddresses::Spread, Place::Loopback4) => None,
                 (SourceAddresses::List(list), _) => Some(list.len() as u64),
@@ -92,6 +96,23 @@ impl Demand {
     pub(super) fn connections(&self) -> u64 {
         self.connections.into()
     }
+}
+
+/// Descriptor tables, and what there is for each connection, as a catalogued server declares; it shares one table where it is one
+/// process.
+fn declared(target: &TargetRecord) -> Option<(Option<u32>, PerConnection)> {
+    use DeclaredModel as Model;
+    Some(match target.catalogue.as_ref()?.model? {
+        Model::EventLoop | Model::EventLoops | Model::Tasks | Model::TasksOnThreads => {
+            (Some(1), PerConnection::State)
+        }
+        Model::EventLoopProcesses => (None, PerConnection::State),
+        Model::ThreadPerConnection => (Some(1), PerConnection::Threads(1)),
+        Model::TwoThreadsPerConnection => (Some(1), PerConnection::Threads(2)),
+        Model::ProcessPerConnection => (Some(1), PerConnection::Process),
+        // It serves few at once.
+        Model::ThreadPool => return None,
+    })
 }
 
 /// Where the server listens, as seen from here.

@@ -1,23 +1,23 @@
 //! The least time in which a trial's requests could have been served: what its total time is compared with.
 
-use throng_record::{Setting, Stop, TargetKind, TargetRecord};
+use throng_record::{Setting, Stop, TargetRecord};
 
 use crate::plan::asks_for_service_time;
 
 /// Rounds × service time. In a round every place of the server answers one request, and there are no more of them than clients; a place
 /// that is begun with takes its whole service time, so four requests at three places need two rounds.
 ///
-/// `serves_at_once`: how many places a built-in server announced; none announced is a place for every client. `loops`: how many event
+/// `serves_at_once`: how many places the server announced; none announced is a place for every client. `loops`: how many event
 /// loops there are, where each delay holds its whole loop up.
 ///
 /// `None` where the service time is not known, where the number of requests is not fixed beforehand, and where the server's places are not
-/// known: of commands and of servers that run already, and of a request of the user's own, for which a built-in server may take any time.
+/// known: of commands and of servers that run already, and of a request of the user's own, for which any server may take any time.
 pub(crate) fn duration_least_ns(
     (target, setting): (&TargetRecord, &Setting),
     serves_at_once: Option<u32>,
     loops: Option<u32>,
 ) -> Option<u64> {
-    if target.kind != TargetKind::BuiltIn || !asks_for_service_time(setting) {
+    if !target.kind.keeps_contract() || !asks_for_service_time(setting) {
         return None;
     }
     let service_time_ns = setting.service_time_ns?;

@@ -42,6 +42,28 @@ pub(super) fn built_in(
     command
 }
 
+/// A catalogued server's own command with the flags of the contract behind it.
+pub(super) fn catalogued(
+    mut command: Command,
+    own: &ServeOptions,
+    setting: &Setting,
+    address: &Address,
+) -> Command {
+    command
+        .arg("--listen")
+        .arg(bare(address))
+        .args(["--workload", &setting.workload])
+        .args(["--backlog", &setting.backlog.to_string()]);
+    if let Some(workers) = own.workers.or(setting.workers) {
+        command.args(["--workers", &workers.to_string()]);
+    }
+    if let Some(service_time_ns) = setting.service_time_ns {
+        let milliseconds = Duration::from_nanos(service_time_ns).as_secs_f64() * 1e3;
+        command.args(["--delay-ms", &milliseconds.to_string()]);
+    }
+    command
+}
+
 /// A user's command line with its placeholders filled in, word by word: an address with a blank in it stays one word.
 pub(super) fn users(line: &str, address: &Address) -> Result<Command, LaunchError> {
     let words = shlex::split(line).filter(|words| !words.is_empty());
@@ -77,7 +99,7 @@ mod tests {
     use throng_record::{HandOver, TargetRecord};
 
     use super::*;
-    use crate::plan::{PlanDraft, resolve, test_environment};
+    use crate::plan::{PlanDraft, backlog_test_environment, resolve, test_environment};
 
     fn words(command: &Command) -> Vec<String> {
         std::iter::once(command.get_program())
@@ -129,6 +151,34 @@ mod tests {
         );
         assert_eq!(lines[1][2..6], ["--backlog", "0", "--accept-threads", "4"]);
         assert_eq!(lines[1].last().expect("words"), "--delay-inline");
+    }
+
+    #[test]
+    fn a_catalogued_server_is_told_the_flags_of_the_contract() {
+        let address: Address = "127.0.0.1:0".parse().expect("an address");
+        let told = |text: &str, workers| {
+            let draft = PlanDraft::parse(text, "test").expect(text);
+            let plan = resolve(draft, &backlog_test_environment())
+                .expect(text)
+                .plan;
+            let own = ServeOptions {
+                workers,
+                ..ServeOptions::default()
+            };
+            let run = Command::new("./run");
+            words(&catalogued(run, &own, &plan.settings[0], &address)).join(" ")
+        };
+        assert_eq!(
+            told("targets = ['poll']", None),
+            "./run --listen 127.0.0.1:0 --workload echo --backlog 1024"
+        );
+        assert_eq!(
+            told(
+                "experiment = 'backlog'\nservice-time = '1500us'\nworkers = 2\ntargets = ['poll']",
+                Some(3)
+            ),
+            "./run --listen 127.0.0.1:0 --workload oneshot --backlog 5 --workers 3 --delay-ms 1.5"
+        );
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::output::tail_in_words;
 pub(crate) enum LaunchError {
     #[error(transparent)]
     Spawn(#[from] SpawnError),
+    #[error("{0}")]
+    Unprepared(String),
     #[error("the command `{0}` is not made of words; check its quotes")]
     Command(String),
     #[error("the server ended at once ({how}), before it listened on {address}: its arguments or its surroundings are wrong; run the command by itself to see{tail}", tail = tail_in_words(.tail))]

@@ -38,6 +38,7 @@ fn target(command: &str) -> TargetRecord {
         kind: TargetKind::Command,
         model: None,
         uses_every_cpu: false,
+        catalogue: None,
         options: throng_record::ServeOptions::default(),
         http: None,
         command: Some(command.to_owned()),
@@ -50,6 +51,7 @@ fn launch_in(setting: &Setting, command: &str) -> Result<Server, LaunchError> {
     let launcher = Launcher {
         setting,
         throng_program: Path::new("/nonexistent/throng"),
+        catalogue: &Prepared::default(),
         networks: &Networks::host(),
         interrupted: &interrupted,
     };
@@ -212,6 +214,7 @@ fn a_stranger_at_the_address_is_not_taken_for_the_server() {
     let launcher = Launcher {
         setting: &setting,
         throng_program: Path::new("/nonexistent/throng"),
+        catalogue: &Prepared::default(),
         networks: &Networks::host(),
         interrupted: &interrupted,
     };
@@ -239,6 +242,7 @@ fn an_interrupt_ends_the_wait() {
     let launcher = Launcher {
         setting: &setting,
         throng_program: Path::new("/nonexistent/throng"),
+        catalogue: &Prepared::default(),
         networks: &Networks::host(),
         interrupted: &interrupted,
     };

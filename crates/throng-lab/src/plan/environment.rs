@@ -2,6 +2,8 @@
 
 use throng_record::TargetRecord;
 
+use crate::catalogue::Catalogue;
+
 /// The surroundings that decide defaults and what is possible. Made by [`Environment::detect`], or by hand in tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
@@ -11,6 +13,8 @@ pub struct Environment {
     pub io_uring_obstacle: Option<String>,
     /// The built-in models.
     pub models: Vec<BuiltInModel>,
+    /// The catalogued servers; none where the plan names none.
+    pub catalogue: Catalogue,
     /// The network settings of this kernel, by dotted name.
     pub kernel_settings: Vec<String>,
     /// Descriptors of one table at most (`RLIMIT_NOFILE`, hard); `u64::MAX`: any number.
@@ -146,13 +150,19 @@ impl Environment {
         model_of(&self.models, target)
     }
 
-    /// This machine, with the given built-in models.
+    /// Whether the word stands for several servers of the catalogue.
+    pub(crate) fn is_group_of_catalogue(&self, word: &str) -> bool {
+        self.catalogue.is_group(word)
+    }
+
+    /// This machine, with the given built-in models and catalogue.
     #[must_use]
-    pub fn detect(models: Vec<BuiltInModel>) -> Self {
+    pub fn detect(models: Vec<BuiltInModel>, catalogue: Catalogue) -> Self {
         Self {
             cpus_allowed: throng_sys::affinity::allowed_cpus(),
             io_uring_obstacle: crate::machine::io_uring_obstacle(),
             models,
+            catalogue,
             kernel_settings: throng_sys::sysctl::network::names(),
             open_files_hard: throng_sys::limits::open_files().hard,
         }

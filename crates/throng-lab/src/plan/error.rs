@@ -36,6 +36,15 @@ pub enum PlanError {
         nearest: String,
         known: String,
     },
+    #[error("{server} {why}; leave it out, or measure it apart from those that can")]
+    ServerCannot { server: String, why: String },
+    #[error("there is no server `{server}` in the catalogue; {instead}")]
+    UnknownServer { server: String, instead: String },
+    #[error(
+        "there is no server in the catalogue{because}; `throng servers` lists what there is",
+        because = .0.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
+    )]
+    EmptyCatalogue(Option<String>),
     #[error(
         "target `{target}`: the {experiment} experiment needs a server that {needed}, and HTTP does not; {instead}"
     )]

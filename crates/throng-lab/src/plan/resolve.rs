@@ -6,6 +6,7 @@
 
 mod accept;
 mod backlog;
+mod catalogue;
 mod churn;
 mod exchange;
 mod experiment;
@@ -91,6 +92,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         experiment,
         baseline: baseline(&draft, experiment, &targets, environment)?,
         targets,
+        left_out: vec![],
         repeats: not_zero(
             "repeats",
             draft.repeats,

@@ -73,6 +73,7 @@ impl Fake {
     fn carry_out(&self, plan: &Plan, on_event: &mut dyn FnMut(Event<'_>)) -> Finished {
         let setup = Setup {
             throng_program: &self.folder.path().join("throng"),
+            catalogue: &Prepared::default(),
             runs_directory: &self.folder.path().join("runs"),
             throng_version: "0.0.0",
             models: &[],

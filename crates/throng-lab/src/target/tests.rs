@@ -8,7 +8,7 @@ fn models() -> Vec<BuiltInModel> {
 
 fn resolve(target: TargetDraft) -> Result<TargetRecord, String> {
     target
-        .resolve(&models(), ListenFamily::Ipv4)
+        .resolve(&models(), &Catalogue::default(), ListenFamily::Ipv4)
         .map_err(|error| error.to_string())
 }
 
@@ -105,7 +105,7 @@ fn a_command_must_be_told_where_to_listen() {
         ("  ", ListenFamily::Ipv4, "empty"),
     ] {
         let error = TargetDraft::command(command)
-            .resolve(&models(), family)
+            .resolve(&models(), &Catalogue::default(), family)
             .expect_err(command)
             .to_string();
         assert!(error.contains(part), "{command}: {error}");
@@ -113,7 +113,7 @@ fn a_command_must_be_told_where_to_listen() {
     for family in [ListenFamily::Ipv4, ListenFamily::Ipv6, ListenFamily::Unix] {
         assert!(
             TargetDraft::command("./mine {address}")
-                .resolve(&models(), family)
+                .resolve(&models(), &Catalogue::default(), family)
                 .is_ok()
         );
     }

@@ -166,7 +166,7 @@ fn of_side(side: Option<&SideRecord>, threads: Option<u32>) -> Option<f64> {
 fn accepts_any_number(kind: TargetKind, serves_at_once: Option<u32>, clients: u32) -> bool {
     match serves_at_once {
         Some(at_once) => at_once >= clients,
-        None => kind == TargetKind::BuiltIn,
+        None => kind.keeps_contract(),
     }
 }
 

@@ -63,6 +63,7 @@ mod tests {
             kind: TargetKind::Multiplexer,
             model: None,
             uses_every_cpu: false,
+            catalogue: None,
             options: throng_record::ServeOptions::default(),
             command: None,
             address: None,

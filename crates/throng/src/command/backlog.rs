@@ -4,8 +4,9 @@ use clap::Args;
 use throng_lab::plan::PlanDraft;
 use throng_record::plan::Experiment;
 
+use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, CaptureFlag, RunFlags};
+use crate::experiment::{self, Beside, CaptureFlag, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{BacklogFlags, CommonFlags, MessageFlags};
 
@@ -31,7 +32,7 @@ clients varying fastest.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
-    /// A built-in model, `all` of them, tcp://HOST:PORT or http://HOST:PORT/PATH. A model may have options of its own: 'prefork --workers 8'
+    /// A built-in model, `all` of them, a catalogued server (python/asyncio), tcp://HOST:PORT or http://HOST:PORT/PATH. A model may have options of its own: 'prefork --workers 8'
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// A server of yours to launch; {port} or {address} is where it must listen. Repeatable
@@ -43,6 +44,8 @@ pub(crate) struct Arguments {
     message: MessageFlags,
     #[command(flatten)]
     common: CommonFlags,
+    #[command(flatten)]
+    catalogue: CatalogueFlag,
     #[command(flatten)]
     run: RunFlags,
     #[command(flatten)]
@@ -62,6 +65,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .overlay(arguments.message.draft())
             .overlay(arguments.load.draft())
     };
-    let capture = arguments.capture.file();
-    experiment::carry_out(draft, flags, &arguments.run, capture)
+    let beside = Beside {
+        capture: arguments.capture.file(),
+        catalogue: arguments.catalogue.folder(),
+    };
+    experiment::carry_out(draft, flags, &arguments.run, beside)
 }

@@ -4,8 +4,9 @@ use clap::Args;
 use throng_lab::plan::PlanDraft;
 use throng_record::plan::Experiment;
 
+use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, RunFlags};
+use crate::experiment::{self, Beside, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{
     ChurnFlags, ClientFlags, CommonFlags, LengthFlags, MessageFlags, ScheduleFlags,
@@ -29,7 +30,7 @@ clients varying fastest.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
-    /// A built-in model, `all` of them, tcp://HOST:PORT or http://HOST:PORT/PATH. A model may have options of its own: 'prefork --workers 8'
+    /// A built-in model, `all` of them, a catalogued server (python/asyncio), tcp://HOST:PORT or http://HOST:PORT/PATH. A model may have options of its own: 'prefork --workers 8'
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// A server of yours to launch; {port} or {address} is where it must listen. Repeatable
@@ -47,6 +48,8 @@ pub(crate) struct Arguments {
     message: MessageFlags,
     #[command(flatten)]
     common: CommonFlags,
+    #[command(flatten)]
+    catalogue: CatalogueFlag,
     #[command(flatten)]
     run: RunFlags,
 }
@@ -68,5 +71,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
         ..load
     };
-    experiment::carry_out(draft, flags, &arguments.run, None)
+    let beside = Beside {
+        catalogue: arguments.catalogue.folder(),
+        ..Beside::default()
+    };
+    experiment::carry_out(draft, flags, &arguments.run, beside)
 }

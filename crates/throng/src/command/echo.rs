@@ -3,8 +3,9 @@
 use clap::Args;
 use throng_lab::plan::PlanDraft;
 
+use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, RunFlags};
+use crate::experiment::{self, Beside, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{CommonFlags, EchoFlags, LifetimeFlag, MessageFlags};
 
@@ -14,13 +15,15 @@ Examples:
   throng echo thread-per-connection epoll-edge --connections 10,100,1000 --baseline epoll-edge
   throng echo all --quick
   throng echo epoll-edge --connections 1,100 --size 6,1024 --outstanding 1,8
+  throng echo python/asyncio go/goroutines epoll-edge
   throng echo 'prefork --workers 8' 'prefork --workers 64' --connections 64
   throng echo io-uring --rate 20000 --arrivals exponential
   throng echo --command 'python3 mine.py {port}' epoll-edge
   throng echo tcp://127.0.0.1:6379 --send 'PING\\r\\n' --expect '+PONG\\r\\n'
   throng echo poll --quick --format csv --output poll.csv
 
-`throng servers` lists the built-in models.
+`throng servers` lists the built-in models and the catalogue; `python` stands for all servers of
+a language, `catalogue` for all.
 
 A flag with a list (…,…) is swept: every combination of all values is measured,
 connections varying fastest.";
@@ -29,7 +32,7 @@ connections varying fastest.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
-    /// A built-in model, `all` of them, tcp://HOST:PORT or unix:PATH. A model may have options of its own: 'prefork --workers 8'
+    /// A built-in model, `all` of them, a catalogued server (python/asyncio), tcp://HOST:PORT or unix:PATH. A model may have options of its own: 'prefork --workers 8'
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable
@@ -44,6 +47,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     lifetime: LifetimeFlag,
     #[command(flatten)]
+    catalogue: CatalogueFlag,
+    #[command(flatten)]
     run: RunFlags,
 }
 
@@ -57,5 +62,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .overlay(arguments.load.draft())
             .overlay(arguments.lifetime.draft())
     };
-    experiment::carry_out(PlanDraft::default(), flags, &arguments.run, None)
+    let beside = Beside {
+        catalogue: arguments.catalogue.folder(),
+        ..Beside::default()
+    };
+    experiment::carry_out(PlanDraft::default(), flags, &arguments.run, beside)
 }

@@ -4,8 +4,9 @@ use clap::Args;
 use throng_lab::plan::PlanDraft;
 use throng_record::plan::Experiment;
 
+use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, RunFlags};
+use crate::experiment::{self, Beside, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{CommonFlags, ConnectFlags, FanoutFlags, LifetimeFlag, LineFlags};
 
@@ -30,7 +31,7 @@ connections varying fastest.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
-    /// A built-in model that broadcasts, `all` of them, tcp://HOST:PORT or unix:PATH. A model may have options of its own: 'epoll-shared --workers 4'
+    /// A built-in model that broadcasts, `all` of them, a catalogued server (ruby/threads), tcp://HOST:PORT or unix:PATH. A model may have options of its own: 'epoll-shared --workers 4'
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable
@@ -46,6 +47,8 @@ pub(crate) struct Arguments {
     common: CommonFlags,
     #[command(flatten)]
     lifetime: LifetimeFlag,
+    #[command(flatten)]
+    catalogue: CatalogueFlag,
     #[command(flatten)]
     run: RunFlags,
 }
@@ -65,5 +68,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .overlay(arguments.line.draft())
             .overlay(arguments.lifetime.draft())
     };
-    experiment::carry_out(draft, flags, &arguments.run, None)
+    let beside = Beside {
+        catalogue: arguments.catalogue.folder(),
+        ..Beside::default()
+    };
+    experiment::carry_out(draft, flags, &arguments.run, beside)
 }

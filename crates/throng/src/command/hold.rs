@@ -4,8 +4,9 @@ use clap::Args;
 use throng_lab::plan::{PlanDraft, Sweep, value};
 use throng_record::plan::Experiment;
 
+use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, RunFlags};
+use crate::experiment::{self, Beside, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{CommonFlags, ConnectFlags, HoldFlags, LifetimeFlag, MessageFlags};
 
@@ -29,7 +30,7 @@ pub(crate) struct Arguments {
     /// Connections: 5000, 100k, 1m; a list measures each number apart
     #[arg(value_name = "N,…", value_parser = value::connections)]
     connections: Sweep<u32>,
-    /// A built-in model, `all` of them, tcp://HOST:PORT or unix:PATH. A model may have options of its own: 'epoll-shared --workers 4' [default: epoll-shared]
+    /// A built-in model, `all` of them, a catalogued server (python/asyncio), tcp://HOST:PORT or unix:PATH. A model may have options of its own: 'epoll-shared --workers 4' [default: epoll-shared]
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable
@@ -45,6 +46,8 @@ pub(crate) struct Arguments {
     common: CommonFlags,
     #[command(flatten)]
     lifetime: LifetimeFlag,
+    #[command(flatten)]
+    catalogue: CatalogueFlag,
     #[command(flatten)]
     run: RunFlags,
 }
@@ -67,5 +70,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .overlay(arguments.connect.draft())
             .overlay(arguments.lifetime.draft())
     };
-    experiment::carry_out(draft, flags, &arguments.run, None)
+    let beside = Beside {
+        catalogue: arguments.catalogue.folder(),
+        ..Beside::default()
+    };
+    experiment::carry_out(draft, flags, &arguments.run, beside)
 }

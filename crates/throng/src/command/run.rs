@@ -6,8 +6,9 @@ use clap::{Args, ValueHint};
 use throng_lab::plan::PlanDraft;
 use throng_lab::plans::{self, BuiltInPlan};
 
+use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, CaptureFlag, RunFlags};
+use crate::experiment::{self, Beside, CaptureFlag, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{
     BacklogFlags, ChurnFlags, CommonFlags, ConnectFlags, EchoFlags, HoldFlags, LifetimeFlag,
@@ -62,6 +63,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     lifetime: LifetimeFlag,
     #[command(flatten)]
+    catalogue: CatalogueFlag,
+    #[command(flatten)]
     run: RunFlags,
     #[command(flatten)]
     capture: CaptureFlag,
@@ -84,8 +87,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .overlay(arguments.connect.draft())
         .overlay(arguments.line.draft())
         .overlay(arguments.message.draft());
-    let capture = arguments.capture.file();
-    experiment::carry_out(draft, flags, &arguments.run, capture)
+    let beside = Beside {
+        capture: arguments.capture.file(),
+        catalogue: arguments.catalogue.folder(),
+    };
+    experiment::carry_out(draft, flags, &arguments.run, beside)
 }
 
 fn listing() -> Result<String, Failure> {

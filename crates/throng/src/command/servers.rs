@@ -1,98 +1,51 @@
-//! `throng servers`: the servers there are to choose from, for people or for programs.
+//! `throng servers`: the servers there are to choose from, and what can be done with them besides measuring.
 
-use clap::Args;
-use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle};
-use serde::Serialize;
-use throng_servers::Model;
+mod build;
+mod list;
 
+use clap::{Args, Subcommand};
+
+use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{self, Audience};
+use crate::output::Audience;
 
 const AFTER_HELP: &str = "\
 Examples:
   throng servers
   throng servers --format json
+  throng servers build                                       all that have to be built
+  throng servers build cpp haskell/forkio                    those of a language, and one
   throng echo epoll-edge tokio may --connections 100,1000    some of them, compared
-  throng echo all --connections 100                          all of them
+  throng echo all --connections 100                          all built-in ones
+  throng echo python epoll-edge                              all of a language, beside a model
 
 A model that serves few connections at once leaves the others in the accept queue: a trial with more
 reads `serves k of N`, and is not ranked. Workers are threads, loops or processes: `--workers`.
-Every model serves every workload of `throng serve`, but for broadcast: the list says which do.";
+Every model serves every workload of `throng serve`, but for broadcast: the list says which do.
+Catalogued servers need a runtime; the list says which is there, and how to install the others.";
 
-/// List the built-in servers: what each is, and how many connections it serves at once
+/// List the servers, built-in and catalogued: what each is, and whether it can run here
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Form of the list
     #[arg(long, value_enum, default_value_t = Audience::Terminal)]
     format: Audience,
+    #[command(flatten)]
+    catalogue: CatalogueFlag,
 }
 
-/// One server of the list.
-#[derive(Serialize)]
-struct Entry {
-    model: &'static str,
-    family: &'static str,
-    serves_at_once: String,
-    /// How many threads, loops or processes serve, where that is a number that may be chosen.
-    workers: Option<u32>,
-    serves_unix: bool,
-    takes_accept_threads: bool,
-    /// Whether it serves the broadcast workload; every model serves the others.
-    broadcasts: bool,
-    takes_hand_over: bool,
-    summary: &'static str,
+#[derive(Debug, Subcommand)]
+enum Action {
+    Build(build::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let entries: Vec<Entry> = Model::ALL.into_iter().map(entry).collect();
-    let text = match arguments.format {
-        Audience::Terminal => for_people(&entries),
-        Audience::Json => output::json(&entries),
-    };
-    output::write(&text, None)?;
-    Ok(Exit::Success)
-}
-
-fn entry(model: Model) -> Entry {
-    Entry {
-        model: model.name(),
-        family: model.family().name(),
-        serves_at_once: model.serves_at_once(),
-        workers: model.workers(None).map(std::num::NonZeroU32::get),
-        serves_unix: model.serves_unix(),
-        takes_accept_threads: model.takes_accept_threads(),
-        broadcasts: model.broadcasts(),
-        takes_hand_over: model.takes_hand_over(),
-        summary: model.summary(),
+    match &arguments.action {
+        None => list::run(arguments.format, arguments.catalogue.folder()),
+        Some(Action::Build(arguments)) => build::run(arguments),
     }
-}
-
-fn for_people(entries: &[Entry]) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
-    table.force_no_tty();
-    if let Some(width) = output::stdout_width() {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-    }
-    table.set_header([
-        "model",
-        "family",
-        "serves at once",
-        "broadcast",
-        "how it works",
-    ]);
-    for entry in entries {
-        let serves = entry.serves_at_once.as_str();
-        let broadcasts = if entry.broadcasts { "yes" } else { "no" };
-        let row = [entry.model, entry.family, serves, broadcasts, entry.summary];
-        table.add_row(row.map(Cell::new));
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let lines = table.lines().map(|line| format!("{}\n", line.trim_end()));
-    lines.collect()
 }

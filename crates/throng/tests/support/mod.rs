@@ -54,6 +54,7 @@ impl Bench {
             .args(arguments)
             .current_dir(self.path())
             .env("COLUMNS", "100")
+            .env("XDG_CACHE_HOME", self.path().join("cache"))
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
             .timeout(PATIENCE)

@@ -41,10 +41,12 @@ pub(super) fn check_asked(draft: &PlanDraft, targets: &[TargetRecord]) -> Result
     let is_there = |is: fn(&TargetRecord) -> bool| targets.iter().any(is);
     let is_launched = is_there(|target| target.kind != TargetKind::Running);
     let is_built_in = is_there(|target| target.kind == TargetKind::BuiltIn);
+    let takes_flags = is_there(|target| target.kind.keeps_contract());
     let built_in = " and that are built in";
+    let ours = " and that are built in or catalogued";
     for (key, is_given, is_possible, of_which) in [
         ("backlog", draft.backlog.is_some(), is_launched, ""),
-        ("workers", draft.workers.is_some(), is_built_in, built_in),
+        ("workers", draft.workers.is_some(), takes_flags, ours),
         (
             "accept-threads",
             draft.accept_threads.is_some(),
@@ -169,16 +171,14 @@ fn service_time(
     targets: &[TargetRecord],
     workload: Workload,
 ) -> Result<Option<Duration>, PlanError> {
-    let mut built_in = targets
-        .iter()
-        .filter(|target| target.kind == TargetKind::BuiltIn);
-    let is_inline = point.delay_inline == Some(true)
-        || built_in.clone().any(|target| target.options.delay_inline);
+    let mut asked = targets.iter().filter(|target| target.kind.keeps_contract());
+    let is_inline =
+        point.delay_inline == Some(true) || asked.clone().any(|target| target.options.delay_inline);
     if workload == Workload::Echo {
         let given = [
             (
                 "service-time",
-                point.service_time.is_some() && built_in.next().is_some(),
+                point.service_time.is_some() && asked.next().is_some(),
             ),
             ("delay-inline", is_inline),
         ];
@@ -204,7 +204,7 @@ fn service_time(
     }
     let pages = targets.iter().filter(|target| target.http.is_some());
     match pages.count() {
-        0 if point.send.is_some() && built_in.next().is_none() => Ok(None),
+        0 if point.send.is_some() && asked.next().is_none() => Ok(None),
         0 => Ok(Some(SERVICE_TIME)),
         pages if pages == targets.len() => Ok(None),
         _ => Err(PlanError::Needs {
@@ -220,7 +220,7 @@ fn believe(targets: &[TargetRecord], length: Duration, notes: &mut Vec<String>) 
     let length = humantime::format_duration(length);
     let others = targets
         .iter()
-        .filter(|target| target.kind != TargetKind::BuiltIn);
+        .filter(|target| !target.kind.keeps_contract());
     for target in others {
         tell(
             notes,

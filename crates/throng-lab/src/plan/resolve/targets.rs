@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use throng_record::TargetRecord;
 use throng_record::plan::{Experiment, ListenFamily};
 
-use super::{accept, foreign};
+use super::{accept, catalogue, foreign};
 use crate::plan::escape::unescape;
 use crate::plan::{BuiltInModel, Environment, ModelServes, PerConnection, PlanDraft, PlanError};
 use crate::suggest::or_list;
@@ -33,9 +33,9 @@ pub(super) fn resolve(
         return Err(PlanError::NoHandshake("`family = unix`".to_owned()));
     }
     let mut targets: Vec<TargetRecord> = Vec::new();
-    for target in written(draft, experiment, environment, notes) {
+    for target in written(draft, experiment, environment, notes)? {
         for (index, &family) in families.iter().enumerate() {
-            let record = target.resolve(&environment.models, family)?;
+            let record = target.resolve(&environment.models, &environment.catalogue, family)?;
             if index > 0 {
                 continue;
             }
@@ -80,6 +80,14 @@ fn check(
         }
         _ => {}
     }
+    let server = target.catalogue.as_ref();
+    if let Some(server) = server.and_then(|one| environment.catalogue.server(&one.name())) {
+        let refusal = catalogue::refusal(server, draft, experiment)
+            .or_else(|| catalogue::refusal_of_options(server, target));
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
+    }
     let own = Asked {
         workers: target.options.workers.as_slice(),
         accept_threads: target.options.accept_threads.is_some(),
@@ -103,12 +111,9 @@ fn check(
             unescape(greeting).is_ok_and(|bytes| bytes != super::fanout::GREETING.as_bytes())
         })
     });
-    if experiment == Experiment::Fanout
-        && greets_otherwise
-        && let Some(model) = environment.model_of(target)
-    {
+    if experiment == Experiment::Fanout && greets_otherwise && target.kind.keeps_contract() {
         return Err(PlanError::Greeting {
-            model: model.name.clone(),
+            model: target.name.clone(),
         });
     }
     let refusal = environment
@@ -123,7 +128,7 @@ fn written(
     experiment: Experiment,
     environment: &Environment,
     notes: &mut Vec<String>,
-) -> Vec<TargetDraft> {
+) -> Result<Vec<TargetDraft>, PlanError> {
     let mut targets = Vec::new();
     let mut left_out: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for target in draft.targets.iter().flatten() {
@@ -144,14 +149,49 @@ fn written(
                     }
                 }
             }
+            TargetDraft::Text(word) if environment.is_group_of_catalogue(word) => {
+                targets.extend(group(word, draft, experiment, environment, notes)?);
+            }
             single => targets.push(single.clone()),
         }
     }
     notes.extend(left_out.into_iter().map(|(why, models)| {
         format!("left out of `all`, since each {why}: {}", models.join(", "))
     }));
-    targets
+    Ok(targets)
 }
+
+/// The servers of the catalogue that a word stands for, as far as the plan's other keys leave them possible.
+fn group(
+    word: &str,
+    draft: &PlanDraft,
+    experiment: Experiment,
+    environment: &Environment,
+    notes: &mut Vec<String>,
+) -> Result<Vec<TargetDraft>, PlanError> {
+    let (mut possible, mut first_refusal) = (Vec::new(), None);
+    for server in environment.catalogue.meant_by(word) {
+        match catalogue::refusal(server, draft, experiment) {
+            None => possible.push(server.full_name().as_str().into()),
+            Some(refusal) => {
+                if let PlanError::ServerCannot { server, why } = &refusal {
+                    notes.push(format!("left out of `{word}`: {server} {why}"));
+                }
+                first_refusal.get_or_insert(refusal);
+            }
+        }
+    }
+    match first_refusal {
+        Some(refusal) if possible.is_empty() => Err(refusal),
+        _ if possible.is_empty() => Err(PlanError::EmptyCatalogue(
+            environment.catalogue.obstacle.clone(),
+        )),
+        _ => Ok(possible),
+    }
+}
+
+/// Of a model, and of a server that declares one.
+pub(super) const NO_WORKERS: &str = "has no choice of workers: their number is its design";
 
 const CANNOT_BROADCAST: &str = "cannot pass a line on to all connections";
 
@@ -232,10 +272,7 @@ fn refusal(model: &BuiltInModel, asked: Asked<'_>) -> Option<PlanError> {
         .iter()
         .any(|&workers| !model.workers.takes(workers))
     {
-        return cannot(
-            "workers",
-            "has no choice of workers: their number is its design",
-        );
+        return cannot("workers", NO_WORKERS);
     }
     if asked.accept_threads && !model.takes_accept_threads {
         return cannot(

@@ -38,7 +38,7 @@ fn what_is_wrong_in_a_file_is_shown_with_its_line() {
             &["`-1` is below 0", "write 0 or more"],
         ),
         ("clients = [1, -2]", 1, &["`-2` is below 0"]),
-        ("workload = 'htp'", 1, &["htp", "oneshot"]),
+        ("workload = 'htp'", 1, &["htp", "did you mean `http`?"]),
         ("connections = 'ten'", 1, &["ten"]),
         ("duration = 3", 1, &["integer `3`", "string"]),
         ("duration = 'soon'", 1, &["`soon`", "300ms"]),

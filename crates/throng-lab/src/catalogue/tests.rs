@@ -1,0 +1,392 @@
+//! Against servers that are made for the test: a directory each, with a shell script in it at most.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::atomic::AtomicBool;
+
+use throng_record::plan::Experiment;
+use throng_record::{Plan, TargetKind};
+
+use super::*;
+use crate::plan::{Environment, PlanDraft, PlanError, resolve, test_environment};
+
+/// A catalogue, and a cache that begins empty.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("catalogue")).expect("made");
+        Self { folder }
+    }
+
+    fn directory(&self, name: &str) -> PathBuf {
+        self.folder.path().join("catalogue").join(name)
+    }
+
+    fn write(&self, name: &str, file: &str, text: &str) {
+        let directory = self.directory(name);
+        fs::create_dir_all(&directory).expect("made");
+        fs::write(directory.join(file), text).expect("written");
+    }
+
+    /// A server with version 2.5 of its runtime, and what else is to stand in its declaration.
+    fn server(&self, name: &str, more: &str) {
+        self.declare(name, &["echo", "http", "oneshot"], "echo Thing 2.5.1", more);
+    }
+
+    fn declare(&self, name: &str, workloads: &[&str], version: &str, more: &str) {
+        let text = format!(
+            "title = 'T'\nlanguage = 'L'\nmodel = 'tasks'\nworkloads = {workloads:?}\nsource = 'S.'\n\
+             run = ['sh', 'server.sh']\n[runtime]\nname = 'Thing'\nversion = ['sh', '-c', '{version}']\n\
+             least = '2.5'\ninstall = 'apt-get install thing'\n{more}"
+        );
+        self.write(name, MANIFEST, &text);
+    }
+
+    fn catalogue(&self) -> Catalogue {
+        Catalogue::read(&self.folder.path().join("catalogue")).expect("there")
+    }
+
+    fn cache(&self) -> Cache {
+        Cache::at(self.folder.path().join("cache"))
+    }
+
+    fn prepare(&self, name: &str) -> Result<(Recipe, u32), Unprepared> {
+        let catalogue = self.catalogue();
+        let server = catalogue.server(name).expect(name);
+        let mut builds = 0;
+        let recipe = server.prepare(&self.cache(), &AtomicBool::new(false), &mut || builds += 1);
+        recipe.map(|recipe| (recipe, builds))
+    }
+
+    fn environment(&self) -> Environment {
+        Environment {
+            catalogue: self.catalogue(),
+            ..test_environment(2)
+        }
+    }
+
+    fn plan(&self, text: &str) -> Result<(Plan, Vec<String>), PlanError> {
+        let draft = PlanDraft::parse(text, "test").expect(text);
+        resolve(draft, &self.environment()).map(|resolved| (resolved.plan, resolved.notes))
+    }
+
+    fn names(&self, text: &str) -> Vec<String> {
+        let (plan, _) = self.plan(text).unwrap_or_else(|error| panic!("{error}"));
+        plan.targets.into_iter().map(|target| target.name).collect()
+    }
+
+    fn refusal(&self, text: &str) -> String {
+        self.plan(text).expect_err(text).to_string()
+    }
+}
+
+#[test]
+fn each_directory_with_a_declaration_is_a_server_and_a_broken_one_stops_no_other() {
+    let bench = Bench::new();
+    bench.server("b/one", "");
+    bench.server("a/two", "nonsense = 1");
+    bench.write("a/helper", "notes.txt", "no server");
+    bench.write("a/.hidden", MANIFEST, "");
+    bench.write("", "CONTRACT.md", "");
+    let catalogue = bench.catalogue();
+    let names: Vec<String> = catalogue.servers.iter().map(Server::full_name).collect();
+    assert_eq!(names, ["a/two", "b/one"]);
+    let error = catalogue.servers[0].manifest.as_ref().expect_err("broken");
+    assert_eq!(error.origin, "a/two/server.toml");
+    assert!(error.problem.contains("`nonsense`"), "{error}");
+    assert!(catalogue.servers[1].manifest.is_ok());
+    assert!(catalogue.is_group("a") && catalogue.is_group(ALL) && !catalogue.is_group("b/one"));
+    assert_eq!(catalogue.meant_by(ALL).len(), 2);
+}
+
+#[test]
+fn a_runtime_is_present_too_old_or_missing_with_the_way_to_have_it() {
+    let bench = Bench::new();
+    for (name, version, expected) in [
+        ("l/fine", "echo Thing 2.5.1", None),
+        ("l/stderr", "echo Thing 3 >&2", None),
+        (
+            "l/old",
+            "echo Thing 2.4.9",
+            Some("Thing 2.4.9 is too old, 2.5 is the least; to install it: apt-get install thing"),
+        ),
+        (
+            "l/broken",
+            "echo no module of that name; exit 1",
+            Some("says: no module of that name); to install it"),
+        ),
+        (
+            "l/silent",
+            "true",
+            Some("printed no version); to install it"),
+        ),
+    ] {
+        bench.declare(name, &["echo"], version, "");
+        match (bench.prepare(name), expected) {
+            (Ok((recipe, 0)), None) => assert!(!recipe.runtime_version.is_empty()),
+            (Err(Unprepared::Missing(why)), Some(part)) => assert!(why.contains(part), "{why}"),
+            (other, _) => panic!("{name}: {other:?}"),
+        }
+    }
+    let text = "title = 'T'\nlanguage = 'L'\nmodel = 'tasks'\nworkloads = ['echo']\nsource = 'S.'\nrun = ['no-such-program']\n[runtime]\nname = 'N'\nversion = ['sh', '-c', 'echo 1']\nleast = '1'\ninstall = 'I'";
+    bench.write("l/gone", MANIFEST, text);
+    let Err(Unprepared::Missing(why)) = bench.prepare("l/gone") else {
+        panic!("it is not there")
+    };
+    assert_eq!(
+        why,
+        "N is missing (there is no program `no-such-program`); to install it: I"
+    );
+}
+
+#[test]
+fn throngs_own_runtimes_come_before_those_of_the_path() {
+    let bench = Bench::new();
+    let runtimes = bench.cache().runtimes();
+    fs::create_dir_all(&runtimes).expect("made");
+    // A link, since a program that a test has written itself may still count as open for writing.
+    std::os::unix::fs::symlink("/bin/true", runtimes.join("sh")).expect("linked");
+    let directory = Path::new("/");
+    assert_eq!(
+        program::find("sh", directory, &runtimes),
+        Some(runtimes.join("sh"))
+    );
+    let elsewhere = program::find("sh", directory, Path::new("/nowhere")).expect("in PATH");
+    assert!(elsewhere.is_absolute());
+    fs::write(bench.directory("plain"), "").expect("written");
+    let mode = fs::metadata(bench.directory("plain")).expect("there");
+    assert_eq!(mode.permissions().mode() & 0o111, 0);
+    assert_eq!(
+        program::find("./plain", &bench.directory(""), &runtimes),
+        None
+    );
+}
+
+#[test]
+fn a_server_is_built_when_something_of_it_has_changed_and_not_otherwise() {
+    let bench = Bench::new();
+    let build = "[build]\ncommand = ['sh', '-c', 'cat source.c > {build}/made']";
+    let run = |recipe: &Recipe| recipe.command().output().expect("runs").stdout;
+    bench.server("l/made", build);
+    bench.write("l/made", "source.c", "one");
+    let text = fs::read_to_string(bench.directory("l/made/server.toml")).expect("there");
+    let text = text.replace(
+        "['sh', 'server.sh']",
+        "['sh', '-c', 'cat \"$0\"', '{build}/made']",
+    );
+    bench.write("l/made", MANIFEST, &text);
+    let (recipe, builds) = bench.prepare("l/made").expect("built");
+    assert_eq!((builds, run(&recipe)), (1, b"one".to_vec()));
+    let (_, builds) = bench.prepare("l/made").expect("there");
+    assert_eq!(builds, 0);
+    bench.write("l/made", "source.c", "two");
+    let (recipe, builds) = bench.prepare("l/made").expect("built anew");
+    assert_eq!((builds, run(&recipe)), (1, b"two".to_vec()));
+    bench.write("l/made", MANIFEST, &text.replace("2.5.1", "2.6"));
+    let (_, builds) = bench.prepare("l/made").expect("with another compiler");
+    assert_eq!(builds, 1);
+}
+
+#[test]
+fn a_build_that_fails_shows_its_last_lines_and_is_tried_again() {
+    let bench = Bench::new();
+    let build = "[build]\ncommand = ['sh', '-c', 'echo line 7: no such type >&2; exit 3']";
+    bench.server("l/bad", build);
+    for _ in 0..2 {
+        let Err(Unprepared::Failed(why)) = bench.prepare("l/bad") else {
+            panic!("it fails")
+        };
+        for part in [
+            "cannot build l/bad",
+            "exit status: 3",
+            "line 7: no such type",
+        ] {
+            assert!(why.contains(part), "{part} in {why}");
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_ends_a_build() {
+    let bench = Bench::new();
+    bench.server("l/slow", "[build]\ncommand = ['sleep', '1000']");
+    let catalogue = bench.catalogue();
+    let server = catalogue.server("l/slow").expect("there");
+    let interrupted = AtomicBool::new(false);
+    let ended = server.prepare(&bench.cache(), &interrupted, &mut || {
+        interrupted.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(ended, Err(Unprepared::Interrupted));
+}
+
+#[test]
+fn a_server_is_named_with_its_language_and_words_stand_for_several() {
+    let bench = Bench::new();
+    bench.server("a/one", "");
+    bench.server("a/two", "");
+    bench.server("b/one", "");
+    assert_eq!(
+        bench.names("targets = ['b/one', 'poll']"),
+        ["b/one", "poll"]
+    );
+    assert_eq!(bench.names("targets = ['a']"), ["a/one", "a/two"]);
+    assert_eq!(
+        bench.names("targets = ['catalogue']"),
+        ["a/one", "a/two", "b/one"]
+    );
+    let (plan, _) = bench.plan("targets = ['a/two']").expect("a plan");
+    let record = plan.targets[0].catalogue.as_ref().expect("catalogued");
+    assert_eq!(plan.targets[0].kind, TargetKind::Catalogue);
+    assert_eq!(
+        (record.name(), record.title.as_deref()),
+        ("a/two".to_owned(), Some("T"))
+    );
+    assert!(
+        bench
+            .refusal("targets = ['a/tow']")
+            .contains("did you mean `a/two`?")
+    );
+    assert!(
+        bench
+            .refusal("targets = ['a/zzz']")
+            .contains("there are a/one, a/two")
+    );
+    assert!(
+        bench
+            .refusal("targets = ['c/x']")
+            .contains("throng servers")
+    );
+    assert!(
+        bench
+            .refusal("targets = ['cataloge']")
+            .contains("did you mean `catalogue`?")
+    );
+    assert!(
+        bench
+            .refusal("targets = ['./mine {port}']")
+            .contains("--command")
+    );
+    assert!(
+        bench
+            .refusal("targets = ['a', 'a/one']")
+            .contains("two targets")
+    );
+}
+
+#[test]
+fn what_a_server_cannot_do_is_refused_with_its_reason_and_left_out_of_groups() {
+    let bench = Bench::new();
+    let reason = "[exceptions]\nbacklog = 'Its library takes none.'\nunix = 'It knows TCP alone.'";
+    bench.server("a/less", reason);
+    bench.server("a/more", "");
+    bench.declare("b/echo", &["echo"], "echo 3", "");
+    for (text, parts) in [
+        (
+            "experiment = 'backlog'\ntargets = ['a/less']",
+            &["a/less cannot be asked", "Its library takes none."][..],
+        ),
+        (
+            "family = 'unix'\ntargets = ['a/less']",
+            &["no Unix sockets: It knows TCP alone."],
+        ),
+        (
+            "family = ['ipv4', 'unix']\ntargets = ['a/less']",
+            &["no Unix sockets"],
+        ),
+        (
+            "experiment = 'backlog'\ntargets = ['b/echo']",
+            &["`oneshot`", "only echo"],
+        ),
+        (
+            "experiment = 'backlog'\nworkload = 'http'\ntargets = ['b']",
+            &["`http`"],
+        ),
+        (
+            "experiment = 'fanout'\ntargets = ['a/more']",
+            &["`broadcast`", "echo, http or oneshot"],
+        ),
+        (
+            "workers = 2\ntargets = ['a/more']",
+            &["no choice of workers"],
+        ),
+        (
+            "targets = ['a/more --workers 2']",
+            &["no choice of workers"],
+        ),
+        ("targets = ['a/more --hand-over queues']", &["hand-over"]),
+        (
+            "experiment = 'backlog'\ndelay-inline = true\ntargets = ['a/more', 'poll']",
+            &["--delay-inline"],
+        ),
+    ] {
+        let refusal = bench.refusal(text);
+        for part in parts {
+            assert!(refusal.contains(part), "{text}: {part} in {refusal}");
+        }
+    }
+    let (plan, notes) = bench
+        .plan("experiment = 'backlog'\ntargets = ['catalogue']")
+        .expect("one is left");
+    assert_eq!(plan.experiment, Experiment::Backlog);
+    assert_eq!(plan.targets.len(), 1, "{:?}", plan.targets);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(
+        notes[0].contains("left out of `catalogue`: a/less cannot"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn the_service_time_is_asked_of_catalogued_servers_and_not_only_believed() {
+    let bench = Bench::new();
+    bench.server("a/one", "");
+    let text = "experiment = 'backlog'\nservice-time = '10ms'\ntargets = ['a/one']";
+    let (plan, notes) = bench.plan(text).expect("a plan");
+    assert_eq!(plan.settings[0].service_time_ns, Some(10_000_000));
+    assert_eq!(notes, Vec::<String>::new());
+}
+
+#[test]
+fn servers_that_cannot_run_here_leave_the_plan_and_broken_ones_stay() {
+    let bench = Bench::new();
+    bench.declare("a/absent", &["echo"], "exit 1", "");
+    bench.server("a/broken", "nonsense = 1");
+    bench.server("a/fine", "");
+    let text = "targets = ['a', 'poll']\nbaseline = 'poll'";
+    let (mut plan, _) = bench.plan(text).expect("a plan");
+    let (catalogue, cache) = (bench.catalogue(), bench.cache());
+    let mut built = Vec::new();
+    let prepared = prepare_plan(
+        &mut plan,
+        &catalogue,
+        &cache,
+        &AtomicBool::new(false),
+        &mut |name| {
+            built.push(name.to_owned());
+        },
+    );
+    let names: Vec<&str> = plan.targets.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["a/broken", "a/fine", "poll"]);
+    assert_eq!(plan.baseline, 2);
+    assert_eq!(plan.left_out.len(), 1);
+    assert_eq!(plan.left_out[0].name, "a/absent");
+    assert!(plan.left_out[0].why.contains("apt-get install thing"));
+    let why = prepared.recipe(&plan.targets[0]).expect_err("broken");
+    assert!(why.contains("a/broken/server.toml, line 12"), "{why}");
+    assert!(prepared.recipe(&plan.targets[1]).is_ok());
+    let found = plan.targets[1].catalogue.as_ref().expect("catalogued");
+    assert_eq!(found.runtime_version.as_deref(), Some("2.5.1"));
+    assert_eq!(built, Vec::<String>::new());
+    let (mut plan, _) = bench.plan("targets = ['a', 'poll']").expect("a plan");
+    prepare_plan(
+        &mut plan,
+        &catalogue,
+        &cache,
+        &AtomicBool::new(false),
+        &mut |_| {},
+    );
+    assert_eq!(plan.targets[plan.baseline as usize].name, "a/fine");
+}

@@ -1,0 +1,225 @@
+//! The list of servers, for people or for programs.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle};
+use serde::Serialize;
+use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server};
+use throng_record::{ContractException, DeclaredModel};
+use throng_servers::Model;
+
+use crate::catalogue;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Audience};
+
+/// Programs asked for their version at the same time: most of their start is waiting for files.
+const AT_ONCE: usize = 8;
+
+/// The list as programs read it.
+#[derive(Serialize)]
+struct Listing {
+    built_in: Vec<BuiltIn>,
+    catalogue: Vec<Catalogued>,
+}
+
+/// A built-in server.
+#[derive(Serialize)]
+struct BuiltIn {
+    model: &'static str,
+    family: &'static str,
+    serves_at_once: String,
+    /// How many threads, loops or processes serve, where that is a number that may be chosen.
+    workers: Option<u32>,
+    serves_unix: bool,
+    takes_accept_threads: bool,
+    /// Whether it serves the broadcast workload; every model serves the others.
+    broadcasts: bool,
+    takes_hand_over: bool,
+    summary: &'static str,
+}
+
+/// A catalogued one; what its `server.toml` says is absent where that cannot be used.
+#[derive(Serialize)]
+struct Catalogued {
+    name: String,
+    title: Option<String>,
+    language: Option<String>,
+    model: Option<DeclaredModel>,
+    workloads: Vec<&'static str>,
+    exceptions: Vec<ContractException>,
+    source: Option<String>,
+    runtime: Option<String>,
+    /// Absent where none was found that will do.
+    runtime_version: Option<String>,
+    /// What is in the way, and how to install it.
+    missing: Option<String>,
+    /// What is wrong with its `server.toml`.
+    error: Option<String>,
+}
+
+pub(super) fn run(audience: Audience, folder: Option<&Path>) -> Result<Exit, Failure> {
+    let found = catalogue::find(folder, &catalogue::program()?);
+    let found = found.and_then(|found| Ok(catalogued(&found, &catalogue::cache()?)));
+    let (catalogue, exit) = match found {
+        Ok(catalogue) => (catalogue, Exit::Success),
+        Err(failure) if folder.is_none() => {
+            // The built-in ones are there all the same.
+            failure.print();
+            (vec![], failure.exit)
+        }
+        Err(failure) => return Err(failure),
+    };
+    let listing = Listing {
+        built_in: Model::ALL.into_iter().map(built_in).collect(),
+        catalogue,
+    };
+    let text = match audience {
+        Audience::Terminal => for_people(&listing),
+        Audience::Json => output::json(&listing),
+    };
+    output::write(&text, None)?;
+    Ok(exit)
+}
+
+fn built_in(model: Model) -> BuiltIn {
+    BuiltIn {
+        model: model.name(),
+        family: model.family().name(),
+        serves_at_once: model.serves_at_once(),
+        workers: model.workers(None).map(std::num::NonZeroU32::get),
+        serves_unix: model.serves_unix(),
+        takes_accept_threads: model.takes_accept_threads(),
+        broadcasts: model.broadcasts(),
+        takes_hand_over: model.takes_hand_over(),
+        summary: model.summary(),
+    }
+}
+
+fn catalogued(catalogue: &Catalogue, cache: &Cache) -> Vec<Catalogued> {
+    let uninterrupted = AtomicBool::new(false);
+    let look = |server: &Server| server.runtime(cache, &uninterrupted);
+    let of_chunk = |servers: &[Server]| -> Vec<Catalogued> {
+        std::thread::scope(|scope| {
+            let started: Vec<_> = servers
+                .iter()
+                .map(|server| (server, scope.spawn(|| look(server))))
+                .collect();
+            // A panic there would be one of our own code, and is passed on.
+            let entry = |(server, thread): (&Server, std::thread::ScopedJoinHandle<'_, _>)| {
+                entry(server, thread.join().expect("looking does not panic"))
+            };
+            started.into_iter().map(entry).collect()
+        })
+    };
+    catalogue
+        .servers
+        .chunks(AT_ONCE)
+        .flat_map(of_chunk)
+        .collect()
+}
+
+fn entry(server: &Server, found: Option<RuntimeFound>) -> Catalogued {
+    let manifest = server.manifest.as_ref();
+    let error = manifest.err().map(|error| error.in_one_line());
+    let manifest = manifest.ok();
+    let version = found.as_ref().and_then(RuntimeFound::version);
+    let obstacle = |found: &RuntimeFound| found.obstacle(manifest?);
+    Catalogued {
+        name: server.full_name(),
+        title: manifest.map(|one| one.title.clone()),
+        language: manifest.map(|one| one.language.clone()),
+        model: manifest.map(|one| one.model),
+        workloads: manifest.map_or(vec![], |one| {
+            one.workloads
+                .iter()
+                .map(|workload| workload.name())
+                .collect()
+        }),
+        exceptions: manifest.map_or(vec![], |one| one.exceptions.keys().copied().collect()),
+        source: manifest.map(|one| one.source.clone()),
+        runtime: manifest.map(|one| one.runtime.name.clone()),
+        runtime_version: version.map(ToString::to_string),
+        missing: found.as_ref().and_then(obstacle),
+        error,
+    }
+}
+
+fn for_people(listing: &Listing) -> String {
+    let mut text = of_built_in(&listing.built_in);
+    if !listing.catalogue.is_empty() {
+        text += "\n";
+        text += &of_catalogued(&listing.catalogue);
+    }
+    text
+}
+
+fn of_built_in(entries: &[BuiltIn]) -> String {
+    let mut table = table([
+        "model",
+        "family",
+        "serves at once",
+        "broadcast",
+        "how it works",
+    ]);
+    for entry in entries {
+        let serves = entry.serves_at_once.as_str();
+        let broadcasts = if entry.broadcasts { "yes" } else { "no" };
+        let row = [entry.model, entry.family, serves, broadcasts, entry.summary];
+        table.add_row(row.map(Cell::new));
+    }
+    lines(&mut table)
+}
+
+fn of_catalogued(entries: &[Catalogued]) -> String {
+    let mut table = table([
+        "catalogue",
+        "language",
+        "title",
+        "model",
+        "workloads",
+        "runtime",
+    ]);
+    let unknown = || "?".to_owned();
+    for entry in entries {
+        let runtime = match (&entry.error, &entry.missing, &entry.runtime_version) {
+            (Some(wrong), ..) => wrong.clone(),
+            (None, Some(missing), _) => missing.clone(),
+            (None, None, version) => format!(
+                "{} {}",
+                entry.runtime.as_deref().unwrap_or_default(),
+                version.as_deref().unwrap_or_default()
+            ),
+        };
+        table.add_row([
+            entry.name.clone(),
+            entry.language.clone().unwrap_or_else(unknown),
+            entry.title.clone().unwrap_or_else(unknown),
+            entry.model.map_or_else(unknown, |model| model.to_string()),
+            entry.workloads.join(" "),
+            runtime,
+        ]);
+    }
+    lines(&mut table)
+}
+
+fn table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
+    table.force_no_tty();
+    if let Some(width) = output::stdout_width() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+    }
+    table.set_header(header);
+    table
+}
+
+fn lines(table: &mut Table) -> String {
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let lines = table.lines().map(|line| format!("{}\n", line.trim_end()));
+    lines.collect()
+}
