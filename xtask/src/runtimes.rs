@@ -31,7 +31,7 @@ use program::{Found, Program};
 /// Flags of `cargo xtask runtimes`.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RuntimesArguments {
-    /// Only the runtimes named so; `--list` shows them.
+    /// Only the runtimes named so, with their variants (ruby: ruby-3.3, too); `--list` shows them.
     names: Vec<String>,
     /// Shows each runtime, its version and place or what installs it, and installs nothing.
     #[arg(long)]
@@ -112,20 +112,23 @@ pub(crate) fn run(arguments: &RuntimesArguments) -> Result<(), Box<dyn Error>> {
     .into())
 }
 
+/// All, or those named. A name stands for its variants, too: `ruby` for `ruby` and `ruby-3.3`.
 fn asked(names: &[String]) -> Result<Vec<&'static Runtime>, Box<dyn Error>> {
-    if names.is_empty() {
-        return Ok(RUNTIMES.iter().collect());
-    }
-    let named = |name: &String| {
-        RUNTIMES
-            .iter()
-            .find(|runtime| runtime.name == name)
-            .ok_or_else(|| {
-                let names = RUNTIMES.each_ref().map(|runtime| runtime.name).join(", ");
-                format!("there is no runtime '{name}': {names}").into()
-            })
+    let is_meant = |runtime: &Runtime, name: &str| {
+        runtime
+            .name
+            .strip_prefix(name)
+            .is_some_and(|variant| variant.is_empty() || variant.starts_with('-'))
     };
-    names.iter().map(named).collect()
+    for name in names {
+        if !RUNTIMES.iter().any(|runtime| is_meant(runtime, name)) {
+            let names = RUNTIMES.each_ref().map(|runtime| runtime.name).join(", ");
+            return Err(format!("there is no runtime '{name}': {names}").into());
+        }
+    }
+    let is_asked =
+        |runtime: &&Runtime| names.is_empty() || names.iter().any(|name| is_meant(runtime, name));
+    Ok(RUNTIMES.iter().filter(is_asked).collect())
 }
 
 /// Installs the packages of all that is missing at once, which is faster than one by one. Where that fails, each runtime tries its own.

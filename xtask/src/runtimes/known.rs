@@ -144,11 +144,14 @@ pub(super) const RUNTIMES: [Runtime; 12] = [
         elsewhere: false,
         own: Some(Own::Build(Build {
             source: "ruby3.3",
-            // What a build finds by chance is left out by name, so that all have the same.
+            // What a build would find by chance is left out by name, so that it is the same everywhere.
             configure: &[
+                "--disable-dtrace",
                 "--disable-install-doc",
                 "--disable-rjit",
                 "--disable-yjit",
+                "--without-gmp",
+                "--without-valgrind",
                 "--with-out-ext=bigdecimal,dbm,fiddle,gdbm,openssl,psych,readline,syslog",
             ],
             // Not the bundled gems, which would be downloaded; nothing may then ask for gems.

@@ -70,9 +70,19 @@ fn an_unknown_name_is_told_with_those_that_there_are() {
         error.starts_with("there is no runtime 'perl': c, cpp, "),
         "{error}"
     );
-    let two = asked(&["ruby-3.3".to_owned(), "go".to_owned()]).expect("they are there");
-    let names: Vec<&str> = two.iter().map(|runtime| runtime.name).collect();
-    assert_eq!(names, ["ruby-3.3", "go"]);
+}
+
+#[test]
+fn a_name_stands_for_its_variants_and_no_name_for_all() {
+    let names = |asked_for: &[&str]| -> Vec<&str> {
+        let asked_for: Vec<String> = asked_for.iter().map(|&name| name.to_owned()).collect();
+        let found = asked(&asked_for).expect("they are there");
+        found.iter().map(|runtime| runtime.name).collect()
+    };
+    assert_eq!(names(&["ruby", "go"]), ["go", "ruby", "ruby-3.3"]);
+    assert_eq!(names(&["ruby-3.3"]), ["ruby-3.3"]);
+    assert_eq!(names(&["c"]), ["c"]);
+    assert_eq!(names(&[]).len(), RUNTIMES.len());
 }
 
 #[test]
