@@ -4,9 +4,10 @@
 //! uses (TLS, readline, documentation, tests), and optimisation by profiles, which takes several times as long as the rest.
 
 use std::error::Error;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
+use std::time::SystemTime;
 
 use super::log::Log;
 use super::newer::Archive;
@@ -53,7 +54,8 @@ impl Build {
         self.begin(&directory)?;
         once(&directory.join("unpacked"), || {
             place::remove(&source)?;
-            Archive::open(place, log)?.source(self.source, &directory, log)
+            Archive::open(place, log)?.source(self.source, &directory, log)?;
+            outdate_nothing(&source)
         })?;
         once(&directory.join("configured"), || {
             log.run(
@@ -85,6 +87,14 @@ impl Build {
         fs::write(mark, self.recipe())?;
         Ok(())
     }
+}
+
+/// Has the `configure` that was released count as newer than what Debian's patches changed: make would else ask for autoconf, to make it anew.
+fn outdate_nothing(source: &Path) -> Result<(), Box<dyn Error>> {
+    let configure = File::options()
+        .append(true)
+        .open(source.join("configure"))?;
+    Ok(configure.set_modified(SystemTime::now())?)
 }
 
 fn make(directory: &Path) -> Command {
