@@ -68,7 +68,7 @@ enum State {
     Missing(String),
 }
 
-/// Installs all runtimes, or those named.
+/// Installs all runtimes, or those named: afterwards they are there, or this has failed.
 ///
 /// # Errors
 /// Where one is missing in the end, or a name is unknown.

@@ -7,7 +7,7 @@ use super::{Own, Runtime};
 
 const VERSION: &[&str] = &["--version"];
 
-/// Of one name: the servers' `run` lines, the listing and the command line have the same.
+/// Each program has the name that stands in the servers' `run` lines.
 pub(super) const RUNTIMES: [Runtime; 12] = [
     Runtime {
         name: "c",
@@ -62,7 +62,7 @@ pub(super) const RUNTIMES: [Runtime; 12] = [
     Runtime {
         name: "java",
         program: program("javac", VERSION, "21"),
-        // The JVM's libraries, and what has it use a newer C library.
+        // What checks signatures, the JVM's libraries, and what has it use a newer C library.
         packages: &["debian-archive-keyring", "libstdc++6", "patchelf", "zlib1g"],
         elsewhere: true,
         own: Some(Own::Jdk),
