@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's automation, in Rust, so that it needs nothing that the project does not need anyway.
 //!
 //! `ci` is the one gate: what passes it may land. `test` runs every test. `bench` measures the instrument itself.
+//! `runtimes` installs what the servers of the catalogue need.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -11,6 +12,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod rules;
+mod runtimes;
 mod test;
 
 use std::process::ExitCode;
@@ -33,6 +35,8 @@ enum Command {
     Test(test::TestArguments),
     /// What the instrument itself costs, as ratios measured side by side.
     Bench(bench::BenchArguments),
+    /// Installs the languages and libraries that the catalogue's servers need, on Debian 12.
+    Runtimes(runtimes::RuntimesArguments),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(),
         Command::Test(arguments) => test::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Runtimes(arguments) => runtimes::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
