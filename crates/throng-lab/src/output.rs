@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Lines kept for an error message.
 const TAIL_LINES: usize = 20;
 /// Characters kept of each.
-const TAIL_LINE_CHARACTERS: usize = 300;
+const TAIL_LINE_CHARACTERS: usize = 500;
 
 /// What becomes of the lines of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The phases of the experiments with many connections: how long each was on the clock, and what it cost both sides.
 //!
-//! [`lines`] is their table, [`notes`] how to read it.
+//! `lines` is their table, `notes` how to read it.
 
 pub(crate) mod lines;
 pub(crate) mod notes;

@@ -418,6 +418,8 @@ fn held_with(descriptors: u32, target: &str, connections: u32) -> (Trial, String
         target,
         "--hold",
         "0s",
+        "--pings",
+        "all",
         "--timeout",
         "1s",
         "--connect-timeout",
