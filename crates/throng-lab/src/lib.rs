@@ -7,6 +7,7 @@
 pub mod capacity;
 mod checks;
 mod child;
+pub mod contract;
 mod estimate;
 mod event;
 mod explain;

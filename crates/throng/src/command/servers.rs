@@ -1,6 +1,9 @@
 //! `throng servers`: the servers there are to choose from, for people or for programs.
 
-use clap::Args;
+mod check;
+mod subject;
+
+use clap::{Args, Subcommand};
 use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle};
 use serde::Serialize;
 use throng_servers::Model;
@@ -15,6 +18,7 @@ Examples:
   throng servers --format json
   throng echo epoll-edge tokio may --connections 100,1000    some of them, compared
   throng echo all --connections 100                          all of them
+  throng servers check epoll-edge                            whether it keeps the contract
 
 A model that serves few connections at once leaves the others in the accept queue: a trial with more
 reads `serves k of N`, and is not ranked. Workers are threads, loops or processes: `--workers`.
@@ -22,11 +26,18 @@ Every model serves every workload of `throng serve`, but for broadcast: the list
 
 /// List the built-in servers: what each is, and how many connections it serves at once
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     /// Form of the list
-    #[arg(long, value_enum, default_value_t = Audience::Terminal)]
+    #[arg(long, value_enum, default_value_t = Audience::Terminal, global = true)]
     format: Audience,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Arguments),
 }
 
 /// One server of the list.
@@ -46,6 +57,9 @@ struct Entry {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    if let Some(Command::Check(check)) = &arguments.command {
+        return check::run(check, arguments.format);
+    }
     let entries: Vec<Entry> = Model::ALL.into_iter().map(entry).collect();
     let text = match arguments.format {
         Audience::Terminal => for_people(&entries),
@@ -70,13 +84,7 @@ fn entry(model: Model) -> Entry {
 }
 
 fn for_people(entries: &[Entry]) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
-    table.force_no_tty();
-    if let Some(width) = output::stdout_width() {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-    }
+    let mut table = table();
     table.set_header([
         "model",
         "family",
@@ -90,6 +98,22 @@ fn for_people(entries: &[Entry]) -> String {
         let row = [entry.model, entry.family, serves, broadcasts, entry.summary];
         table.add_row(row.map(Cell::new));
     }
+    text_of(table)
+}
+
+/// An empty one, as wide as the terminal allows.
+fn table() -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
+    table.force_no_tty();
+    if let Some(width) = output::stdout_width() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+    }
+    table
+}
+
+fn text_of(mut table: Table) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
