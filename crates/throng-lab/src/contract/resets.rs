@@ -23,14 +23,14 @@ fn resets(stage: &Stage<'_>) -> Outcome {
         bystander = Some(stage.connect(&server)?);
     }
     if let Some(bystander) = &mut bystander {
-        is_served(bystander, stage.workload)?;
+        begins(bystander, stage.workload)?;
     }
     for round in 0..ROUNDS {
         let mut client = stage.connect(&server)?;
         match round % 3 {
             0 => {}
             1 => client.send(request(stage.workload))?,
-            _ => is_served(&mut client, stage.workload)?,
+            _ => begins(&mut client, stage.workload)?,
         }
         client.reset()?;
         let is_heard = bystander
@@ -42,7 +42,7 @@ fn resets(stage: &Stage<'_>) -> Outcome {
     }
     drop(bystander);
     let mut last = stage.connect(&server)?;
-    is_served(&mut last, stage.workload)
+    begins(&mut last, stage.workload)
         .map_err(|seen| seen.after(format_args!("a new connection after {ROUNDS} resets")))?;
     server.lives()?;
     Ok(Verdict::Holds)
@@ -57,7 +57,15 @@ fn request(workload: Workload) -> &'static [u8] {
     }
 }
 
-/// That one who is served already is served on. In a broadcast it may have heard what others said before.
+/// That one who has just come is served.
+fn begins(client: &mut Client, workload: Workload) -> Result<(), Seen> {
+    if workload == Workload::Broadcast {
+        client.expect(b"connected\n")?;
+    }
+    goes_on(client, workload)
+}
+
+/// That one who is served already is served on. In a broadcast it may hear what others said before.
 fn goes_on(client: &mut Client, workload: Workload) -> Result<(), Seen> {
     match workload {
         Workload::Broadcast => {

@@ -2,10 +2,10 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use super::fault::Fault;
 use super::server::Shared;
@@ -16,6 +16,8 @@ const QUEUE: usize = 128;
 #[derive(Default)]
 pub(crate) struct Room {
     members: Mutex<Vec<Member>>,
+    /// Of members that there have been.
+    count: AtomicU64,
 }
 
 struct Member {
@@ -70,7 +72,7 @@ impl Room {
             Queue::Bounded(sender)
         };
         let mut members = self.members();
-        let number = members.last().map_or(0, |last| last.number + 1);
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
         let greeting: Arc<[u8]> = b"connected\n"[..].into();
         match &queue {
             Queue::Bounded(queue) => queue.send(greeting).expect("there is room"),

@@ -8,6 +8,7 @@
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, exit};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -141,9 +142,7 @@ fn serve(flags: Flags) -> ExitCode {
         }
     }
     if fault == Fault::LeavesAChild {
-        use std::os::unix::process::CommandExt as _;
-        let mut child = Command::new("sleep");
-        child.arg("1000").process_group(0).spawn().expect("a child");
+        start_a_child_that_stays();
     }
     let shared = Arc::new(Shared {
         flags,
@@ -174,6 +173,15 @@ fn serve(flags: Flags) -> ExitCode {
         }
     }
     exit(0)
+}
+
+#[expect(
+    clippy::zombie_processes,
+    reason = "that it is left behind is the fault"
+)]
+fn start_a_child_that_stays() {
+    let mut child = Command::new("sleep");
+    child.arg("1000").process_group(0).spawn().expect("a child");
 }
 
 fn accept(listener: &OwnedFd, bound: &Address, shared: &Arc<Shared>) {
