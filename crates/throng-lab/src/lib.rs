@@ -8,6 +8,7 @@ pub mod capacity;
 pub mod catalogue;
 mod checks;
 mod child;
+pub mod contract;
 mod estimate;
 mod event;
 mod explain;

@@ -8,6 +8,7 @@ pub mod accept;
 pub mod catalogue;
 pub mod check;
 pub mod connections;
+pub mod contract;
 pub mod errors;
 pub mod fanout;
 pub mod finding;
@@ -34,6 +35,7 @@ pub use accept::{AcceptPhase, AcceptSpec, IdleCost, IdleSlice, Multiplexer, Slop
 pub use catalogue::{CatalogueRecord, ContractException, DeclaredModel, LeftOut};
 pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
+pub use contract::{ClauseRecord, ClauseResult, ContractException, ContractReport, ServerModel};
 pub use errors::{ErrorCounts, ErrorKind};
 pub use fanout::{FanoutPhases, FanoutSpec, IndexSlice, LinePhase, Sustain, SustainedPhase};
 pub use finding::{Finding, Side};

@@ -102,6 +102,12 @@ impl ProcessTree {
         self.root_pid
     }
 
+    /// Whether the process at its root has not ended yet; one that nobody has waited for has. Costs one read.
+    pub fn root_lives(&self) -> bool {
+        process::stat(self.root_pid, &mut Vec::new())
+            .is_ok_and(|root| root.starttime == self.root_start_ticks && !is_zombie(&root))
+    }
+
     /// One sample, cheap enough for 20 a second with 1,000 threads (see the module). Processes that vanish
     /// meanwhile drop out. `None`: the root is gone, that is, it has ended and has been waited for.
     ///

@@ -222,6 +222,35 @@ pub fn kill_group(leader: u32) -> io::Result<()> {
     signal_group(leader, Signal::KILL)
 }
 
+/// Asks one process to end (SIGTERM), as a supervisor does. One that is already gone is no error.
+///
+/// # Errors
+/// EPERM where it belongs to another user.
+pub fn terminate_process(process: u32) -> io::Result<()> {
+    signal_process(process, Signal::TERM)
+}
+
+/// Ends one process at once (SIGKILL). One that is already gone is no error.
+///
+/// # Errors
+/// As [`terminate_process`].
+pub fn kill_process(process: u32) -> io::Result<()> {
+    signal_process(process, Signal::KILL)
+}
+
+fn signal_process(process: u32, signal: Signal) -> io::Result<()> {
+    let Some(process) = Pid::from_raw(process.cast_signed()) else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "0 is no process",
+        ));
+    };
+    match rustix::process::kill_process(process, signal) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn signal_group(leader: u32, signal: Signal) -> io::Result<()> {
     let Some(group) = Pid::from_raw(leader.cast_signed()) else {
         return Err(io::Error::new(
@@ -249,6 +278,18 @@ mod tests {
         let status = child.wait().expect("reaped");
         assert!(!status.success());
         kill_group(child.id()).expect("a group that is gone, or going, is no error");
+    }
+
+    #[test]
+    fn a_process_is_ended_alone() {
+        let start = || Command::new("sleep").arg("1000").spawn().expect("a sleep");
+        let (mut first, mut second) = (start(), start());
+        terminate_process(first.id()).expect("signalled");
+        assert!(!first.wait().expect("reaped").success());
+        assert!(second.try_wait().expect("a child").is_none());
+        kill_process(second.id()).expect("signalled");
+        assert!(!second.wait().expect("reaped").success());
+        assert!(kill_process(0).is_err());
     }
 
     #[test]

@@ -5,10 +5,8 @@ mod support;
 use support::Bench;
 
 fn help(command: &str) -> String {
-    let mut arguments = vec!["--help"];
-    if !command.is_empty() {
-        arguments.insert(0, command);
-    }
+    let words = command.split_whitespace();
+    let arguments: Vec<&str> = words.chain(["--help"]).collect();
     let outcome = Bench::new().throng(&arguments);
     assert_eq!(outcome.code, Some(0));
     assert_eq!(outcome.stderr, "");
@@ -42,6 +40,11 @@ fn the_help_of_every_command() {
     ] {
         insta::assert_snapshot!(command, help(command));
     }
+}
+
+#[test]
+fn the_help_of_a_command_of_a_command() {
+    insta::assert_snapshot!("servers_check", help("servers check"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(crate) struct Page {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let wanted = match &arguments.command {
-        Some(command) => format!("throng-{command}.1"),
+        Some(command) => format!("throng-{}.1", command.replace(' ', "-")),
         None => "throng.1".to_owned(),
     };
     let pages = pages();
@@ -50,13 +50,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Every page: throng's own first, then one for each command that is not hidden.
+/// Every page: throng's own first, then one for each command that is not hidden, followed by its own commands.
 pub(crate) fn pages() -> Vec<Page> {
     let mut root = Cli::command();
     root.build();
     let commands: Vec<clap::Command> = root
         .get_subcommands()
         .filter(|command| !command.is_hide_set())
+        .flat_map(|command| std::iter::once(command).chain(command.get_subcommands()))
         .cloned()
         .collect();
     std::iter::once(root).chain(commands).map(page).collect()

@@ -61,6 +61,9 @@ pub(crate) struct Arguments {
     /// How long each answer waits: of `oneshot`, and of `http` where a request does not say itself
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     delay: Option<Duration>,
+    /// The same as a number of milliseconds, as servers of the catalogue take it: 40, 1.5
+    #[arg(long, value_name = "N", value_parser = milliseconds, conflicts_with = "delay")]
+    delay_ms: Option<Duration>,
     /// Let the handler sleep a delay out, as a careless one does: in an event loop everybody else waits too
     #[arg(long)]
     delay_inline: bool,
@@ -84,6 +87,15 @@ fn hand_overs() -> PossibleValuesParser {
     )
 }
 
+fn milliseconds(text: &str) -> Result<Duration, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .and_then(|number| Duration::try_from_secs_f64(number / 1e3).ok())
+        .ok_or_else(|| {
+            format!("`{text}` is no number of milliseconds; write for example 40 or 1.5")
+        })
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if let Err(error) = limits::raise_open_files() {
         note(error);
@@ -94,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         workers: arguments.workers,
         accept_threads: arguments.accept_threads,
         hand_over: arguments.hand_over,
-        delay: arguments.delay.unwrap_or_default(),
+        delay: arguments.delay.or(arguments.delay_ms).unwrap_or_default(),
         delay_inline: arguments.delay_inline,
     };
     let mut announce = |what: Announcement<'_>| match what {
@@ -134,6 +146,7 @@ fn failure(error: ServeError) -> Failure {
         | ServeError::HandOver { .. }
         | ServeError::Delay { .. }
         | ServeError::NoUnix { .. }
+        | ServeError::NoBroadcast { .. }
         | ServeError::Listeners { .. }
         | ServeError::NoAddress => Failure::usage(error),
         ServeError::Listen(ListenError::Other { address, source }) => {

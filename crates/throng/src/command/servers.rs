@@ -1,7 +1,10 @@
 //! `throng servers`: the servers there are to choose from, and what can be done with them besides measuring.
 
 mod build;
+mod check;
 mod list;
+mod subject;
+mod table;
 
 use clap::{Args, Subcommand};
 
@@ -19,6 +22,7 @@ Examples:
   throng echo epoll-edge tokio may --connections 100,1000    some of them, compared
   throng echo all --connections 100                          all built-in ones
   throng echo python epoll-edge                              all of a language, beside a model
+  throng servers check epoll-edge                            whether it keeps the contract
 
 A model that serves few connections at once leaves the others in the accept queue: a trial with more
 reads `serves k of N`, and is not ranked. Workers are threads, loops or processes: `--workers`.
@@ -32,7 +36,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
     /// Form of the list
-    #[arg(long, value_enum, default_value_t = Audience::Terminal)]
+    #[arg(long, value_enum, default_value_t = Audience::Terminal, global = true)]
     format: Audience,
     #[command(flatten)]
     catalogue: CatalogueFlag,
@@ -41,11 +45,13 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Action {
     Build(build::Arguments),
+    Check(check::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match &arguments.action {
         None => list::run(arguments.format, arguments.catalogue.folder()),
-        Some(Action::Build(arguments)) => build::run(arguments),
+        Some(Action::Build(build)) => build::run(build),
+        Some(Action::Check(check)) => check::run(check, arguments.format),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::Cell;
 use serde::Serialize;
 use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server};
 use throng_record::{ContractException, DeclaredModel};
@@ -156,7 +156,7 @@ fn for_people(listing: &Listing) -> String {
 }
 
 fn of_built_in(entries: &[BuiltIn]) -> String {
-    let mut table = table([
+    let mut table = table::of([
         "model",
         "family",
         "serves at once",
@@ -169,11 +169,11 @@ fn of_built_in(entries: &[BuiltIn]) -> String {
         let row = [entry.model, entry.family, serves, broadcasts, entry.summary];
         table.add_row(row.map(Cell::new));
     }
-    lines(&mut table)
+    text_of(table)
 }
 
 fn of_catalogued(entries: &[Catalogued]) -> String {
-    let mut table = table([
+    let mut table = table::of([
         "catalogue",
         "language",
         "title",
@@ -201,25 +201,5 @@ fn of_catalogued(entries: &[Catalogued]) -> String {
             runtime,
         ]);
     }
-    lines(&mut table)
-}
-
-fn table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
-    table.force_no_tty();
-    if let Some(width) = output::stdout_width() {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-    }
-    table.set_header(header);
-    table
-}
-
-fn lines(table: &mut Table) -> String {
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let lines = table.lines().map(|line| format!("{}\n", line.trim_end()));
-    lines.collect()
+    text_of(table)
 }
