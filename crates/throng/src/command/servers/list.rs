@@ -9,6 +9,7 @@ use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server};
 use throng_record::{ContractException, DeclaredModel};
 use throng_servers::Model;
 
+use super::table::{self, text_of};
 use crate::catalogue;
 use crate::exit::Exit;
 use crate::failure::Failure;
