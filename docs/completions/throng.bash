@@ -64,8 +64,8 @@ _throng() {
             throng,servers)
                 cmd="throng__subcmd__servers"
                 ;;
-            throng__subcmd__servers,build)
-                cmd="throng__subcmd__servers__subcmd__build"
+            throng__subcmd__servers,check)
+                cmd="throng__subcmd__servers__subcmd__check"
                 ;;
             *)
                 ;;
@@ -1352,7 +1352,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__serve)
-            opts="-h --workload --listen --backlog --workers --accept-threads --hand-over --delay --delay-inline --help iterative fork-per-connection prefork thread-per-connection two-threads-per-connection thread-pool select poll epoll-level epoll-edge epoll-shared epoll-reuseport io-uring mio tokio-current-thread tokio smol may compio"
+            opts="-h --workload --listen --backlog --workers --accept-threads --hand-over --delay --delay-ms --delay-inline --help iterative fork-per-connection prefork thread-per-connection two-threads-per-connection thread-pool select poll epoll-level epoll-edge epoll-shared epoll-reuseport io-uring mio tokio-current-thread tokio smol may compio"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1386,6 +1386,10 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --delay-ms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1394,7 +1398,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__servers)
-            opts="-h --format --catalogue --help build"
+            opts="-h --format --help check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1430,6 +1434,24 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__servers__subcmd__check)
+            opts="-h --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "terminal json" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -392,15 +392,16 @@ complete -c throng -n "__fish_throng_using_subcommand serve" -l hand-over -d 'Ho
 queues\t'a queue for each connection, into which the reader puts the message'
 broadcaster\t'one more thread, which alone fills every connection\'s queue'"
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay -d 'How long each answer waits: of `oneshot`, and of `http` where a request does not say itself' -r
+complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-ms -d 'The same as a number of milliseconds, as servers of the catalogue take it: 40, 1.5' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-inline -d 'Let the handler sleep a delay out, as a careless one does: in an event loop everybody else waits too'
 complete -c throng -n "__fish_throng_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from check" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
 json\t'For programs'"
-complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build" -f -a "build" -d 'Build catalogued servers'
-complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from check" -f -a "check" -d 'Try whether servers keep the contract: what they answer, how they start and end, what they are'
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
+json\t'For programs'"
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c throng -n "__fish_throng_using_subcommand doctor" -l format -d 'Form of the report' -r -f -a "terminal\t'For people'
 json\t'For programs'"
 complete -c throng -n "__fish_throng_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'

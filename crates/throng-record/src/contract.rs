@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum ServerModel {
+pub enum DeclaredModel {
     /// One thread that is told of readiness.
     EventLoop,
     /// Several such threads.
@@ -31,7 +31,7 @@ pub enum ServerModel {
     TasksOnThreads,
 }
 
-impl ServerModel {
+impl DeclaredModel {
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -101,7 +101,7 @@ pub struct ContractReport {
     /// Its name.
     pub server: String,
     /// What it says that it is.
-    pub model: ServerModel,
+    pub model: DeclaredModel,
     /// Whether every clause was tried, and not left out because the check was ended early.
     pub complete: bool,
     /// In the order in which they were tried.
@@ -193,7 +193,7 @@ mod tests {
         };
         ContractReport {
             server: "poll".to_owned(),
-            model: ServerModel::EventLoop,
+            model: DeclaredModel::EventLoop,
             complete: true,
             clauses: results.iter().map(clause).collect(),
         }

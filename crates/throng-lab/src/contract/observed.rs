@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Instant;
 
-use throng_record::ServerModel;
+use throng_record::DeclaredModel;
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::listening::is_served;
@@ -76,7 +76,7 @@ fn found(server: &Server<'_>) -> Result<Found, Seen> {
 }
 
 /// What the vocabulary says, with some room for what a runtime does for itself.
-fn compare(model: ServerModel, before: Found, with: Found, connections: u64) -> Result<(), Seen> {
+fn compare(model: DeclaredModel, before: Found, with: Found, connections: u64) -> Result<(), Seen> {
     let (threads_more, processes_more) = (
         with.0.saturating_sub(before.0),
         with.1.saturating_sub(before.1),
@@ -85,16 +85,16 @@ fn compare(model: ServerModel, before: Found, with: Found, connections: u64) -> 
     // A few may be used again that were there for the first connection.
     let least = |each: u64| (each * connections).saturating_sub(own.min(connections / 2));
     let (threads_least, threads_most, processes_least, processes_most) = match model {
-        ServerModel::EventLoop
-        | ServerModel::EventLoops
-        | ServerModel::EventLoopProcesses
-        | ServerModel::ThreadPool
-        | ServerModel::ProcessPool
-        | ServerModel::Tasks => (0, own, 0, 0),
-        ServerModel::TasksOnThreads => (0, own.max(connections / 2), 0, 0),
-        ServerModel::ThreadPerConnection => (least(1), connections + own, 0, 0),
-        ServerModel::TwoThreadsPerConnection => (least(2), 2 * connections + own, 0, 0),
-        ServerModel::ProcessPerConnection => (0, u64::MAX, least(1), connections + own),
+        DeclaredModel::EventLoop
+        | DeclaredModel::EventLoops
+        | DeclaredModel::EventLoopProcesses
+        | DeclaredModel::ThreadPool
+        | DeclaredModel::ProcessPool
+        | DeclaredModel::Tasks => (0, own, 0, 0),
+        DeclaredModel::TasksOnThreads => (0, own.max(connections / 2), 0, 0),
+        DeclaredModel::ThreadPerConnection => (least(1), connections + own, 0, 0),
+        DeclaredModel::TwoThreadsPerConnection => (least(2), 2 * connections + own, 0, 0),
+        DeclaredModel::ProcessPerConnection => (0, u64::MAX, least(1), connections + own),
     };
     let is_within = (threads_least..=threads_most).contains(&threads_more)
         && (processes_least..=processes_most).contains(&processes_more);
@@ -115,13 +115,13 @@ fn compare(model: ServerModel, before: Found, with: Found, connections: u64) -> 
 mod tests {
     use super::*;
 
-    fn is(model: ServerModel, threads_more: u64, processes_more: u64) -> bool {
+    fn is(model: DeclaredModel, threads_more: u64, processes_more: u64) -> bool {
         compare(model, (5, 2), (5 + threads_more, 2 + processes_more), 100).is_ok()
     }
 
     #[test]
     fn each_model_is_told_from_its_neighbours() {
-        use ServerModel::{
+        use DeclaredModel::{
             EventLoop, ProcessPerConnection, Tasks, TasksOnThreads, ThreadPerConnection,
             ThreadPool, TwoThreadsPerConnection,
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::process::Command;
 
-use throng_record::{ContractException, ServerModel};
+use throng_record::{ContractException, DeclaredModel};
 
 /// What a server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +43,7 @@ pub struct Subject<'a> {
     /// Its name.
     pub name: String,
     /// What it says that it is.
-    pub model: ServerModel,
+    pub model: DeclaredModel,
     /// The workloads that it lists, at least one.
     pub workloads: Vec<Workload>,
     /// What it declares that it cannot do, with the reason.

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use libtest_mimic::{Arguments, Trial};
 use throng_lab::contract::{Subject, Workload, check};
-use throng_record::{ClauseResult, ContractException, ContractReport, ServerModel};
+use throng_record::{ClauseResult, ContractException, ContractReport, DeclaredModel};
 
 use fault::Fault;
 
@@ -145,8 +145,8 @@ fn subject(fault: Fault, workloads: &[Workload]) -> Subject<'static> {
     Subject {
         name: fault.word(),
         model: match (fault, workloads) {
-            (Fault::KeepsEverything, _) | (_, [Broadcast]) => ServerModel::TwoThreadsPerConnection,
-            _ => ServerModel::ThreadPerConnection,
+            (Fault::KeepsEverything, _) | (_, [Broadcast]) => DeclaredModel::TwoThreadsPerConnection,
+            _ => DeclaredModel::ThreadPerConnection,
         },
         workloads: workloads.to_vec(),
         exceptions: BTreeMap::new(),
@@ -224,7 +224,7 @@ fn declared_and_untrue() {
 
 fn another_model() {
     let mut subject = subject(Fault::None, &[Echo]);
-    subject.model = ServerModel::EventLoop;
+    subject.model = DeclaredModel::EventLoop;
     assert_eq!(failed(&checked(&subject)), ["model"]);
 }
 

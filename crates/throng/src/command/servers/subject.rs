@@ -6,7 +6,7 @@ use std::process::Command;
 
 use throng_lab::contract::{Subject, Workload};
 use throng_lab::suggest::nearest;
-use throng_record::{ContractException, ServerModel};
+use throng_record::{ContractException, DeclaredModel};
 use throng_servers::Model;
 
 use crate::failure::Failure;
@@ -53,21 +53,21 @@ fn built_in(model: Model, program: &Path) -> Subject<'_> {
 }
 
 /// What a built-in model is called among servers of all languages.
-fn in_the_vocabulary(model: Model) -> ServerModel {
+fn in_the_vocabulary(model: Model) -> DeclaredModel {
     match model {
         Model::Select
         | Model::Poll
         | Model::EpollLevel
         | Model::EpollEdge
         | Model::IoUring
-        | Model::Mio => ServerModel::EventLoop,
-        Model::EpollShared | Model::EpollReuseport => ServerModel::EventLoops,
-        Model::Iterative | Model::ThreadPool => ServerModel::ThreadPool,
-        Model::Prefork => ServerModel::ProcessPool,
-        Model::ForkPerConnection => ServerModel::ProcessPerConnection,
-        Model::ThreadPerConnection => ServerModel::ThreadPerConnection,
-        Model::TwoThreadsPerConnection => ServerModel::TwoThreadsPerConnection,
-        Model::TokioCurrentThread => ServerModel::Tasks,
-        Model::Tokio | Model::Smol | Model::May | Model::Compio => ServerModel::TasksOnThreads,
+        | Model::Mio => DeclaredModel::EventLoop,
+        Model::EpollShared | Model::EpollReuseport => DeclaredModel::EventLoops,
+        Model::Iterative | Model::ThreadPool => DeclaredModel::ThreadPool,
+        Model::Prefork => DeclaredModel::ProcessPool,
+        Model::ForkPerConnection => DeclaredModel::ProcessPerConnection,
+        Model::ThreadPerConnection => DeclaredModel::ThreadPerConnection,
+        Model::TwoThreadsPerConnection => DeclaredModel::TwoThreadsPerConnection,
+        Model::TokioCurrentThread => DeclaredModel::Tasks,
+        Model::Tokio | Model::Smol | Model::May | Model::Compio => DeclaredModel::TasksOnThreads,
     }
 }
