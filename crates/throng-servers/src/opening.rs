@@ -18,6 +18,10 @@ pub enum Announcement<'a> {
     Workers(u32),
     /// The most connections that are served at the same time, where the design bounds that. Further ones wait in the
     /// accept queue until one of these closes.
+    ///
+    /// A bound by the machine's limits, such as descriptors, is not announced, though a loop with a table of its own knows it: whoever is told opens
+    /// no more, so that the limit is never met, and the finding that names it, with the remedy, never made. A trial that meets it reads "serves
+    /// k of N" by what the server notes at its end.
     ServesAtOnce(u64),
     /// A listener is open, and whoever connects is served. One for each address, in the order given, after the others.
     Ready(&'a Address),
