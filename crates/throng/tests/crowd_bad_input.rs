@@ -205,7 +205,8 @@ fn a_server_that_stops_accepting_is_measured_as_far_as_it_came() {
     assert!(trial.close.is_some(), "they are closed all the same");
 }
 
-/// The one that it resets is told from those that it keeps, before any is pinged.
+/// The one that it resets is told from those that it keeps, before any is pinged. The server takes the last connection late and then closes
+/// its listener: what stood in its accept queue when all were open is not taken for a limit that explains the reset.
 #[test]
 fn a_connection_that_is_reset_while_it_is_held_is_named() {
     const N: usize = 20;
@@ -213,13 +214,11 @@ fn a_connection_that_is_reset_while_it_is_held_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("tcp://{}", listener.local_addr().expect("bound"));
     std::thread::spawn(move || {
-        let mut open: Vec<_> = listener
-            .incoming()
-            .take(N)
-            .map(|stream| stream.expect("accepted"))
-            .collect();
+        let mut accepted = listener.incoming().map(|stream| stream.expect("accepted"));
+        let mut open: Vec<_> = accepted.by_ref().take(N - 1).collect();
         // The last connect may not have been seen to end; the hold is much longer.
         std::thread::sleep(Duration::from_millis(300));
+        open.extend(accepted.next());
         let lost = open.remove(LOST);
         rustix::net::sockopt::set_socket_linger(&lost, Some(Duration::ZERO)).expect("set");
         drop(lost);

@@ -5,6 +5,7 @@
 //!
 //! Left out on purpose: handshakes whose last segment the kernel dropped, which the client takes for open. They stand in no queue.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::sleep;
@@ -40,9 +41,14 @@ impl Waiting {
         })
     }
 
-    /// Looks once. A listener that is gone leaves what was seen before.
+    /// Looks once. None wait at a listener that is gone: the kernel reset those that did, and the generator counts them as lost. Where the
+    /// kernel does not answer, what was seen before stands.
     pub(crate) fn look(&mut self) {
-        self.connections = self.now().or(self.connections);
+        match self.now() {
+            Ok(Some(connections)) => self.connections = Some(connections),
+            Ok(None) => self.connections = self.connections.map(|_| 0),
+            Err(_) => {}
+        }
     }
 
     /// Looks until the queue is empty or becomes no shorter.
@@ -63,12 +69,16 @@ impl Waiting {
         }
     }
 
-    /// Over all listeners that share the address.
-    fn now(&self) -> Option<u32> {
-        let bound = self.diagnostics.find_listener(self.listener).ok()??.address;
-        let all = self.diagnostics.listeners_on(bound.port()).ok()?;
-        let of_it = all.iter().filter(|listener| listener.address == bound);
-        Some(of_it.map(|listener| listener.accept_queue).sum())
+    /// Over all listeners that share the address; absent where there is none.
+    fn now(&self) -> io::Result<Option<u32>> {
+        let Some(found) = self.diagnostics.find_listener(self.listener)? else {
+            return Ok(None);
+        };
+        let all = self.diagnostics.listeners_on(found.address.port())?;
+        let of_it = all
+            .iter()
+            .filter(|listener| listener.address == found.address);
+        Ok(Some(of_it.map(|listener| listener.accept_queue).sum()))
     }
 }
 
@@ -79,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_accepted_is_counted_and_a_listener_that_left_is_remembered() {
+    fn what_is_not_accepted_is_counted_until_its_listener_leaves() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let mut waiting = Waiting::at(address, &Network::own()).unwrap();
@@ -92,6 +102,6 @@ mod tests {
         assert_eq!(waiting.connections, Some(2));
         drop(listener);
         waiting.look();
-        assert_eq!(waiting.connections, Some(2));
+        assert_eq!(waiting.connections, Some(0));
     }
 }
