@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What serves a connection: the closed vocabulary of models, observed by the contract's check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeclaredModel {
     /// One thread that is told of readiness.
@@ -21,6 +23,8 @@ pub enum DeclaredModel {
     TwoThreadsPerConnection,
     /// One of a fixed number of threads.
     ThreadPool,
+    /// One of a fixed number of processes.
+    ProcessPool,
     /// A process of the kernel's for each connection.
     ProcessPerConnection,
     /// A light task for each connection; all of them on one thread.
@@ -40,6 +44,7 @@ impl DeclaredModel {
             Self::ThreadPerConnection => "thread-per-connection",
             Self::TwoThreadsPerConnection => "two-threads-per-connection",
             Self::ThreadPool => "thread-pool",
+            Self::ProcessPool => "process-pool",
             Self::ProcessPerConnection => "process-per-connection",
             Self::Tasks => "tasks",
             Self::TasksOnThreads => "tasks-on-threads",
@@ -51,18 +56,22 @@ impl DeclaredModel {
     pub fn has_workers(self) -> bool {
         matches!(
             self,
-            Self::EventLoops | Self::EventLoopProcesses | Self::ThreadPool | Self::TasksOnThreads
+            Self::EventLoops
+                | Self::EventLoopProcesses
+                | Self::ThreadPool
+                | Self::ProcessPool
+                | Self::TasksOnThreads
         )
     }
 }
 
 /// What a runtime cannot do, so that its server need not.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum ContractException {
-    /// The end of input is not answered by the rest of the echo.
+    /// The end of input is not answered by the rest of the output and its end.
     HalfClose,
     /// A client that does not read holds up others, or what is kept for it grows without bound.
     SlowReader,
@@ -77,6 +86,16 @@ pub enum ContractException {
 }
 
 impl ContractException {
+    /// Every one.
+    pub const ALL: [Self; 6] = [
+        Self::HalfClose,
+        Self::SlowReader,
+        Self::Backlog,
+        Self::Unix,
+        Self::Pipelining,
+        Self::Malformed,
+    ];
+
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -150,6 +169,7 @@ mod tests {
             DeclaredModel::ThreadPerConnection,
             DeclaredModel::TwoThreadsPerConnection,
             DeclaredModel::ThreadPool,
+            DeclaredModel::ProcessPool,
             DeclaredModel::ProcessPerConnection,
             DeclaredModel::Tasks,
             DeclaredModel::TasksOnThreads,
@@ -157,14 +177,7 @@ mod tests {
             let word = serde_json::to_value(model).expect("a word");
             assert_eq!(word, model.name());
         }
-        for exception in [
-            ContractException::HalfClose,
-            ContractException::SlowReader,
-            ContractException::Backlog,
-            ContractException::Unix,
-            ContractException::Pipelining,
-            ContractException::Malformed,
-        ] {
+        for exception in ContractException::ALL {
             let word = serde_json::to_value(exception).expect("a word");
             assert_eq!(word, exception.name());
         }

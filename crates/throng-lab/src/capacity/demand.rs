@@ -111,7 +111,7 @@ fn declared(target: &TargetRecord) -> Option<(Option<u32>, PerConnection)> {
         Model::TwoThreadsPerConnection => (Some(1), PerConnection::Threads(2)),
         Model::ProcessPerConnection => (Some(1), PerConnection::Process),
         // It serves few at once.
-        Model::ThreadPool => return None,
+        Model::ThreadPool | Model::ProcessPool => return None,
     })
 }
 
