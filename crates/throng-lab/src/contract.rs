@@ -39,7 +39,8 @@ use throng_record::{ClauseRecord, ClauseResult, ContractException, ContractRepor
 
 use clause::{Clause, Verdict};
 use stage::{Seen, Stage};
-pub use subject::{MakeCommand, Subject, Workload};
+use crate::catalogue::Workload;
+pub use subject::{MakeCommand, Subject};
 
 /// What is being tried, for whoever shows the progress.
 #[derive(Clone, Copy, Debug)]

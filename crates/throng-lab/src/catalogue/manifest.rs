@@ -14,21 +14,24 @@ use crate::toml_file::{self, FileError};
 pub(super) const BUILD_PLACEHOLDER: &str = "{build}";
 
 /// What a server answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
     /// Every byte comes back.
     Echo,
     /// Every line goes to all connections.
     Broadcast,
-    /// HTTP/1.1.
+    /// HTTP/1.1 with keep-alive.
     Http,
     /// One answer, and the connection is closed.
     Oneshot,
 }
 
 impl Workload {
-    /// The word for it.
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Echo, Self::Broadcast, Self::Http, Self::Oneshot];
+
+    /// The word for it, as `--workload` takes it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -3,7 +3,8 @@
 use throng_record::ContractException;
 
 use super::stage::{Seen, Stage};
-use super::subject::{Subject, Workload};
+use super::subject::Subject;
+use crate::catalogue::Workload;
 use super::{
     broadcast, crowd, echo, ending, http, listening, malformed, observed, oneshot, refusals,
     resets, slow_reader, waiting,

@@ -5,7 +5,7 @@ use throng_sys::limits;
 use super::clause::{Clause, Outcome, Verdict};
 use super::listening::is_served;
 use super::stage::{Seen, Stage};
-use super::subject::Workload;
+use crate::catalogue::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(
     "a-thousand",

@@ -7,7 +7,7 @@ use super::is_declared;
 use super::listening::is_served;
 use super::server::is_orderly;
 use super::stage::{Seen, Stage};
-use super::subject::Workload;
+use crate::catalogue::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(
     "leaves",

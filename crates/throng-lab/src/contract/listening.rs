@@ -11,7 +11,7 @@ use super::client::Client;
 use super::response;
 use super::server::{self, Server};
 use super::stage::{Seen, Stage};
-use super::subject::Workload;
+use crate::catalogue::Workload;
 
 pub(super) const CLAUSES: [Clause; 9] = [
     Clause::core(

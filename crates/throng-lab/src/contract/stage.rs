@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::server::Server;
-use super::subject::{Subject, Workload};
+use super::subject::Subject;
+use crate::catalogue::Workload;
 use crate::output::tail_in_words;
 
 /// How long a client waits for the next byte, or for room to send one.

@@ -6,34 +6,7 @@ use std::process::Command;
 
 use throng_record::{ContractException, DeclaredModel};
 
-/// What a server answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Workload {
-    /// Every byte comes back.
-    Echo,
-    /// Every line goes to everybody.
-    Broadcast,
-    /// HTTP/1.1 with keep-alive.
-    Http,
-    /// One answer, and the server closes.
-    Oneshot,
-}
-
-impl Workload {
-    /// Every one.
-    pub const ALL: [Self; 4] = [Self::Echo, Self::Broadcast, Self::Http, Self::Oneshot];
-
-    /// The word for it, as `--workload` takes it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Echo => "echo",
-            Self::Broadcast => "broadcast",
-            Self::Http => "http",
-            Self::Oneshot => "oneshot",
-        }
-    }
-}
+use crate::catalogue::Workload;
 
 /// Makes the command that runs a server with these words after its own.
 pub type MakeCommand<'a> = Box<dyn Fn(&[String]) -> Command + 'a>;

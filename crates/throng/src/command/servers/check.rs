@@ -2,14 +2,19 @@
 
 mod table;
 
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::sync::atomic::Ordering;
-use throng_lab::contract::{self, Trying};
-use throng_record::ContractReport;
+use serde::Serialize;
+use throng_lab::catalogue::{Cache, Catalogue, Unprepared};
+use throng_lab::contract::{self, Subject, Trying};
+use throng_record::{ContractReport, LeftOut};
 use throng_sys::limits;
 
-use super::subject;
+use super::subject::{self, Candidate};
+use crate::catalogue::{self, CatalogueFlag};
 use crate::exit::Exit;
 use crate::failure::{Failure, note};
 use crate::interrupt;
@@ -17,21 +22,25 @@ use crate::output::{self, Audience};
 
 const AFTER_HELP: &str = "\
 Examples:
-  throng servers check
-  throng servers check epoll-edge tokio
+  throng servers check                               every built-in and catalogued server
+  throng servers check all                           every built-in one
+  throng servers check epoll-edge python go/goroutines
   throng servers check poll --format json
+  throng servers check --catalogue servers rust/mine
 
 Every clause is tried on a server of its own: refusals, ready lines, IPv6 and Unix sockets, the
 backlog that the kernel was asked for, what each workload answers, slow readers, resets, a thousand
 connections, SIGTERM, and whether threads and processes are what its model says. A server takes
 about ten seconds. What a server declares that it cannot do must indeed fail.
 
-Clauses that failed are shown with what was seen and what is due; JSON has all of them, each with its
-result: held, failed, declared_and_fails, declared_but_holds or not_applicable.
+Clauses that failed are shown with what was seen and what is due; JSON has all of them, each with
+its result: held, failed, declared_and_fails, declared_but_holds or not_applicable. A server that has
+nothing to run it on this machine is left out, which is no failure where it was not named.
 
 Exit codes:
-  0    every server keeps the contract, but for what it declares
-  1    a clause failed, or one holds that is declared to fail
+  0    every server that can run here keeps the contract, but for what it declares
+  1    a clause failed or one holds that is declared to fail; a server could not be built, or its
+       server.toml read; a server that was named cannot run here
   2    there is no such server
   130  ended early by Ctrl-C or SIGTERM";
 
@@ -39,56 +48,108 @@ Exit codes:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Arguments {
-    /// The servers; every one where absent
+    /// Models, `all` for every one of them, LANGUAGE/SERVER, LANGUAGE, or `catalogue`; every server where absent
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+    #[command(flatten)]
+    catalogue: CatalogueFlag,
+}
+
+/// What came of all of them, as programs read it.
+#[derive(Debug, Default, Serialize)]
+struct Checked {
+    reports: Vec<ContractReport>,
+    /// Nothing on this machine can run these.
+    left_out: Vec<LeftOut>,
+    /// These could not be read or built.
+    broken: Vec<LeftOut>,
 }
 
 pub(super) fn run(arguments: &Arguments, audience: Audience) -> Result<Exit, Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::failed("cannot find this program's own file, which contains the servers")
-            .cause(error)
-    })?;
-    let names: Vec<&str> = match arguments.names.as_slice() {
-        [] => subject::names(),
-        some => some.iter().map(String::as_str).collect(),
+    let program = catalogue::program()?;
+    let folder = arguments.catalogue.folder();
+    let catalogue = match folder.is_none() && subject::are_built_in(&arguments.names) {
+        true => Catalogue::default(),
+        false => catalogue::find(folder, &program)?,
     };
-    let subjects = names
-        .into_iter()
-        .map(|name| subject::of(name, &program))
-        .collect::<Result<Vec<_>, _>>()?;
+    let candidates = subject::meant(&arguments.names, &catalogue)?;
     let interrupted = interrupt::watch()?;
     if let Err(error) = limits::raise_open_files() {
         note(error);
     }
-    let bar = bar(subjects.len());
-    let mut reports: Vec<ContractReport> = Vec::new();
-    for subject in &subjects {
+    let bar = bar(candidates.len());
+    let mut checked = Checked::default();
+    for &candidate in &candidates {
         if interrupted.load(Ordering::Relaxed) {
             break;
         }
-        let mut tell = |trying: Trying<'_>| bar.set_message(in_words(&subject.name, trying));
-        reports.push(contract::check(subject, &interrupted, &mut tell));
+        checked.check(candidate, &program, &interrupted, &bar)?;
         bar.inc(1);
     }
     bar.finish_and_clear();
     let text = match audience {
-        Audience::Terminal => table::for_people(&reports),
-        Audience::Json => output::json(&reports),
+        Audience::Terminal => table::for_people(&checked),
+        Audience::Json => output::json(&checked),
     };
     output::write(&text, None)?;
-    Ok(exit(&reports, subjects.len()))
+    Ok(checked.exit(candidates.len(), &arguments.names))
 }
 
-fn exit(reports: &[ContractReport], asked: usize) -> Exit {
-    let is_cut_short = reports.len() < asked || reports.iter().any(|report| !report.complete);
-    if is_cut_short {
-        Exit::Interrupted
-    } else if reports.iter().all(ContractReport::is_kept) {
-        Exit::Success
-    } else {
-        Exit::Failed
+impl Checked {
+    fn check(
+        &mut self,
+        candidate: Candidate<'_>,
+        program: &Path,
+        interrupted: &AtomicBool,
+        bar: &ProgressBar,
+    ) -> Result<(), Failure> {
+        let name = candidate.name();
+        bar.set_message(name.clone());
+        let subject = match candidate {
+            Candidate::BuiltIn(model) => Some(subject::built_in(model, program)),
+            Candidate::Catalogued(server) => {
+                let cache: Cache = catalogue::cache()?;
+                let mut on_build = || bar.set_message(format!("{name} · building"));
+                match server.prepare(&cache, interrupted, &mut on_build) {
+                    Ok(recipe) => subject::catalogued(server, recipe),
+                    Err(Unprepared::Missing(why)) => {
+                        self.left_out.push(LeftOut { name, why });
+                        None
+                    }
+                    Err(Unprepared::Failed(why)) => {
+                        self.broken.push(LeftOut { name, why });
+                        None
+                    }
+                    Err(Unprepared::Interrupted) => None,
+                }
+            }
+        };
+        if let Some(subject) = subject {
+            self.reports.push(check(&subject, interrupted, bar));
+        }
+        Ok(())
     }
+
+    fn exit(&self, asked: usize, names: &[String]) -> Exit {
+        let done = self.reports.len() + self.left_out.len() + self.broken.len();
+        let is_complete = |report: &ContractReport| report.complete;
+        let is_missed = |server: &LeftOut| names.contains(&server.name);
+        if done < asked || !self.reports.iter().all(is_complete) {
+            Exit::Interrupted
+        } else if self.reports.iter().all(ContractReport::is_kept)
+            && self.broken.is_empty()
+            && !self.left_out.iter().any(is_missed)
+        {
+            Exit::Success
+        } else {
+            Exit::Failed
+        }
+    }
+}
+
+fn check(subject: &Subject<'_>, interrupted: &AtomicBool, bar: &ProgressBar) -> ContractReport {
+    let mut tell = |trying: Trying<'_>| bar.set_message(in_words(&subject.name, trying));
+    contract::check(subject, interrupted, &mut tell)
 }
 
 /// Hidden by itself where standard error is no terminal.

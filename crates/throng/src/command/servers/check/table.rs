@@ -1,12 +1,14 @@
 //! The check's results for people: a row for each server, then each clause that speaks against one.
 
 use comfy_table::Cell;
-use throng_record::{ClauseRecord, ClauseResult, ContractReport};
+use throng_record::{ClauseRecord, ClauseResult, ContractReport, LeftOut};
 use throng_report::format::plural;
 
 use super::super::table::{self, text_of};
+use super::Checked;
 
-pub(super) fn for_people(reports: &[ContractReport]) -> String {
+pub(super) fn for_people(checked: &Checked) -> String {
+    let reports = &checked.reports;
     let mut table = table::of([
         "server",
         "model",
@@ -22,7 +24,21 @@ pub(super) fn for_people(reports: &[ContractReport]) -> String {
         .iter()
         .flat_map(|report| report.failures().map(move |clause| told(report, clause)));
     let failures: String = failures.collect();
-    format!("{}{failures}\n{}", text_of(table), summary(reports))
+    let table = match reports.is_empty() {
+        true => String::new(),
+        false => text_of(table),
+    };
+    let broken = of_others("cannot be started", &checked.broken);
+    let left_out = of_others("left out", &checked.left_out);
+    format!("{table}{failures}{broken}{left_out}\n{}", summary(checked))
+}
+
+/// Those that were not checked, a line each.
+fn of_others(what: &str, servers: &[LeftOut]) -> String {
+    let lines = servers
+        .iter()
+        .map(|server| format!("\n{} {what}: {}", server.name, server.why));
+    lines.collect::<String>() + if servers.is_empty() { "" } else { "\n" }
 }
 
 fn row(report: &ContractReport) -> [String; 6] {
@@ -84,10 +100,11 @@ fn told(report: &ContractReport, clause: &ClauseRecord) -> String {
     }
 }
 
-fn summary(reports: &[ContractReport]) -> String {
+fn summary(checked: &Checked) -> String {
+    let reports = &checked.reports;
     let kept = reports.iter().filter(|report| report.is_kept()).count();
-    let servers = plural(reports.len() as u64, "server");
-    if kept == reports.len() {
+    let servers = plural((reports.len() + checked.broken.len()) as u64, "server");
+    if kept == reports.len() && checked.broken.is_empty() {
         format!(
             "Of {servers} {} the contract.\n",
             if kept == 1 { "one keeps" } else { "all keep" }
