@@ -33,6 +33,8 @@ use crate::limit::Busy;
 pub(crate) struct Evidence<'a> {
     pub(crate) work: &'a Work,
     pub(crate) pacing: &'a Pacing,
+    /// Whether no warm-up was asked for.
+    pub(crate) is_cold: bool,
     pub(crate) target: TargetKind,
     pub(crate) load: &'a LoadRecord,
     pub(crate) busy: Busy,
@@ -145,7 +147,7 @@ fn of_exchange(evidence: &Evidence<'_>) -> Vec<Check> {
         generator_bound::check(pacing, evidence.busy),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
         steal::check(evidence.stolen),
-        drift::check(&exchange.timeline, exchange.duration_ns),
+        drift::check(&exchange.timeline, exchange.duration_ns, evidence.is_cold),
         errors::check(load),
         server_count::check(evidence.target, evidence.server),
         server_died::check(evidence.target, evidence.server),

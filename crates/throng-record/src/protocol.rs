@@ -103,6 +103,14 @@ pub enum Amount {
     DurationNs(u64),
 }
 
+impl Amount {
+    /// Whether it is none of either.
+    #[must_use]
+    pub fn is_nothing(self) -> bool {
+        matches!(self, Self::Messages(0) | Self::DurationNs(0))
+    }
+}
+
 /// When the measured part of an exchange ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

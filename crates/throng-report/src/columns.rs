@@ -6,7 +6,7 @@ use throng_record::{CheckKind, Limit};
 use crate::checks;
 use crate::format::{self, ABSENT};
 use crate::ratio::{Bound, Compared, Ratio};
-use crate::summary::{Cycles, Latency, Row, Standing};
+use crate::summary::{Cycles, Latency, Row, Standing, Summary};
 
 /// A column of some table: all that a renderer needs to know of it.
 pub(crate) trait Tabular: Copy {
@@ -37,6 +37,7 @@ pub(crate) enum Column {
     /// The same where every message has a connection of its own.
     Cycles,
     Ratio,
+    Published,
     P50,
     P90,
     P99,
@@ -57,10 +58,11 @@ pub(crate) enum Column {
 
 impl Column {
     /// Every column of the echo experiment, in the order of the report.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Target,
         Self::Throughput,
         Self::Ratio,
+        Self::Published,
         Self::P50,
         Self::P90,
         Self::P99,
@@ -103,6 +105,19 @@ pub(crate) fn all(experiment: Experiment) -> &'static [Column] {
     }
 }
 
+/// Of these the columns that have something to say: without a second target there is nothing to compare, and most figures have no
+/// published one beside them.
+pub(crate) fn shown(summary: &Summary<'_>, columns: &[Column]) -> Vec<Column> {
+    let compared = summary.plan.targets.len() > 1;
+    let published = summary.rows().any(|row| row.published.is_some());
+    let is_shown = |column: &Column| match column {
+        Column::Ratio => compared,
+        Column::Published => published,
+        _ => true,
+    };
+    columns.iter().copied().filter(is_shown).collect()
+}
+
 /// What the throughput of such a row counts.
 pub(crate) fn rate_unit(experiment: Experiment) -> &'static str {
     match experiment {
@@ -124,6 +139,7 @@ impl Tabular for Column {
                 Compared::MessagesPerSecond => "vs baseline",
                 Compared::LatencyP99 => "p99 vs baseline",
             },
+            Self::Published => "published",
             Self::P50 => "p50",
             Self::P90 => "p90",
             Self::P99 => "p99",
@@ -160,6 +176,9 @@ impl Tabular for Column {
             Self::Throughput | Self::Cycles => throughput(row, compared),
             Self::Ratio if row.is_baseline => "baseline".to_owned(),
             Self::Ratio => row.ratio_to_baseline.as_ref().map_or_else(absent, ratio),
+            Self::Published => row.published.map_or_else(absent, |found| {
+                format::rate(found.published_messages_per_second)
+            }),
             Self::P50 => latency(row, |found| found.latency_ns_p50),
             Self::P90 => latency(row, |found| found.latency_ns_p90),
             Self::P99 => latency(row, |found| found.latency_ns_p99),

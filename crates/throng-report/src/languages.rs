@@ -1,18 +1,21 @@
 //! The published echo servers (`reference/languages.toml`), and which of them stand beside a measured one.
 //!
-//! A server is matched by the name of its target, where it was asked what the published client asked: messages of 6 bytes on 100 connections. One
-//! server of the catalogue may stand for several published versions; the latest is the one in the table.
+//! A server is matched by the name of its target, where it was asked what the published client asked: messages of 6 bytes on 100 connections,
+//! in groups of two that wait for each other. One server of the catalogue may stand for several published versions; the latest is the one in the table.
+//! The first published run, of a cold server, stands beside a measurement without a warm-up, and the median of the later ones beside one with.
 
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
-use throng_record::{Protocol, Setting};
+use throng_record::{Pacing, Protocol, Setting};
 
 use crate::median;
 use crate::published::{Origin, built_in};
+use crate::summary::Summary;
 
 const CONNECTIONS: u32 = 100;
 const SIZE_BYTES: u32 = 6;
+const GROUP: u32 = 2;
 
 /// All that is published of this experiment.
 #[derive(Debug, PartialEq, Deserialize)]
@@ -37,12 +40,60 @@ pub struct Published {
     pub messages_per_second: Vec<f64>,
 }
 
-impl Published {
-    /// The median over its runs.
-    #[must_use]
-    pub fn median(&self) -> Option<f64> {
-        median::estimate(&self.messages_per_second).map(|found| found.median)
+/// The published figure beside a measured one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Beside {
+    /// Which server.
+    #[serde(flatten)]
+    pub published: &'static Published,
+    /// The figure: of the cold server, or the median of the warm one's.
+    pub published_messages_per_second: f64,
+}
+
+/// What is published of this target, asked the same.
+#[must_use]
+pub fn beside(target: &str, setting: &Setting) -> Option<Beside> {
+    if !is_as_published(setting) {
+        return None;
     }
+    let mut of_target = reference().results.iter().rev();
+    let published = of_target.find(|one| one.server == target)?;
+    let runs = &published.messages_per_second;
+    let figure = match setting.warmup.is_nothing() {
+        true => runs.first().copied(),
+        false => median::estimate(runs.get(1..)?).map(|found| found.median),
+    };
+    Some(Beside {
+        published,
+        published_messages_per_second: figure?,
+    })
+}
+
+fn is_as_published(setting: &Setting) -> bool {
+    let size_bytes = SIZE_BYTES;
+    setting.connections == CONNECTIONS
+        && setting.protocol == Protocol::Echo { size_bytes }
+        && setting.pacing == Pacing::Lockstep { group: GROUP }
+}
+
+/// Whence the published figures of the run's rows are, what each measured, and what is different there.
+pub(crate) fn sources(summary: &Summary<'_>) -> Vec<String> {
+    let mut shown: Vec<&Published> = Vec::new();
+    for beside in summary.rows().filter_map(|row| row.published) {
+        if !shown.contains(&beside.published) {
+            shown.push(beside.published);
+        }
+    }
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let reference = reference();
+    let mut lines = reference.origin.lines();
+    let named = |one: &&Published| format!("{} ({})", one.server, one.name);
+    let named: Vec<String> = shown.iter().map(named).collect();
+    lines.push(format!("What ran there: {}.", named.join(", ")));
+    lines.extend(reference.origin.remarks.iter().cloned());
+    lines
 }
 
 /// The reference, parsed once.

@@ -5,7 +5,7 @@ mod crowd;
 use crate::accept;
 use crate::accept::columns::{ACCEPT, DATA, has_something, shown};
 use crate::backlog::columns::parts;
-use crate::columns::{self, Column, Tabular, absent, short_throughput};
+use crate::columns::{self, Tabular, absent, short_throughput};
 use crate::context;
 use crate::format::{self, ABSENT, exact};
 use crate::notes;
@@ -54,12 +54,8 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
 }
 
 fn group_table(summary: &Summary<'_>, group: &Group<'_>) -> String {
-    let compared = summary.plan.targets.len() > 1;
-    let columns: Vec<Column> = columns::all(summary.plan.experiment)
-        .iter()
-        .copied()
-        .filter(|column| compared || *column != Column::Ratio)
-        .collect();
+    let all = columns::all(summary.plan.experiment);
+    let columns = columns::shown(summary, all);
     columned(&columns, &group.rows, summary.compared())
 }
 

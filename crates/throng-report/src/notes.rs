@@ -13,6 +13,7 @@ use crate::fanout;
 use crate::findings::Found;
 use crate::format::{self, exact, plural};
 use crate::hold;
+use crate::languages;
 use crate::median::{Estimate, Spread, VALUES_FOR_INTERVAL};
 use crate::ratio::Compared;
 use crate::slowest::SlowRequest;
@@ -26,6 +27,7 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
         backlog::notes::sources(summary),
         accept::notes::sources(summary),
         fanout::notes::sources(summary),
+        languages::sources(summary),
     ];
     let stopped = [
         accept::notes::stopped(summary),
@@ -205,6 +207,9 @@ fn legend(summary: &Summary<'_>) -> Vec<String> {
     }
     if summary.rows().any(|row| row.cycles.is_some()) {
         lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. TIME_WAIT left: sockets of either side in that state when a trial ends. failed: cycles of all repeats together, by kind.".to_owned());
+    }
+    if summary.rows().any(|row| row.published.is_some()) {
+        lines.push("published: of that server as it was then, asked the same; the first run beside a measurement without warm-up, the median of the later ones beside one with. What is different there stands under the published figures.".to_owned());
     }
     lines.extend(marks(summary));
     lines.extend(partial(summary));

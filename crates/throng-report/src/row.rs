@@ -5,6 +5,7 @@ use throng_record::{
 };
 
 use crate::backlog::cell::failures;
+use crate::languages;
 use crate::median;
 use crate::merge::{Live, merged};
 use crate::ratio::{self, Bound, Compared, Ratio};
@@ -23,6 +24,8 @@ pub(crate) fn rows(record: &RunRecord, setting: u32, compared: Compared) -> Vec<
             let mut row = figures(&trials, target_name(plan, index), plan.repeats);
             row.serves_of = serves_of(plan, trials.of_worth(Worth::Partial));
             row.is_baseline = index == plan.baseline;
+            let asked = plan.settings.get(setting as usize);
+            row.published = asked.and_then(|asked| languages::beside(&row.target, asked));
             if !row.is_baseline {
                 row.ratio_to_baseline = compare(&trials, &baseline, compared);
             }
@@ -84,6 +87,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
             _ => None,
         },
         ratio_to_baseline: None,
+        published: None,
         latency: latency.as_ref().map(latency_summary),
         server_cpu_per_message_ns: server_median(basis, |side| side.cpu_per_message_ns),
         server_memory_per_connection_bytes: server_median(basis, |side| {

@@ -21,6 +21,7 @@ use throng_record::{
 use crate::backlog::{self, Failures, Table};
 use crate::checks::{self, Remark};
 use crate::findings::{self, Found};
+use crate::languages::Beside;
 use crate::median::Estimate;
 use crate::ratio::{Compared, Ratio};
 use crate::slowest::{self, SlowRequest};
@@ -187,6 +188,9 @@ pub struct Row {
     pub invalid_messages_per_second: Option<f64>,
     /// Against the baseline; absent for the baseline itself.
     pub ratio_to_baseline: Option<Ratio>,
+    /// What is published of this server, asked the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<Beside>,
     /// Latency.
     pub latency: Option<Latency>,
     /// CPU time of the server's process tree ÷ messages; median of the trials.

@@ -15,7 +15,7 @@ use throng_record::plan::Experiment;
 
 use crate::Options;
 use crate::backlog::{self, columns as backlog_columns};
-use crate::columns::{Column, OF_CYCLES, rate_unit, short_throughput};
+use crate::columns::{self, Column, OF_CYCLES, rate_unit, short_throughput};
 use crate::context;
 use crate::format::ABSENT;
 use crate::notes;
@@ -27,18 +27,18 @@ use sheet::{Layout, Sheet, aligned, coloured, laid_out};
 /// From wide to narrow: the columns of each part of a table.
 const LAYOUTS: [&[&[Column]]; 3] = {
     use Column::{
-        Limit, Max, P50, P90, P99, P999, Ratio, ServerCpu, ServerMemory, Target, Throughput,
+        Limit, Max, P50, P90, P99, P999, Published, Ratio, ServerCpu, ServerMemory, Target, Throughput,
     };
     [
         &[&Column::ALL],
         &[
-            &[Target, Throughput, Ratio, Limit],
+            &[Target, Throughput, Ratio, Published, Limit],
             &[Target, P50, P90, P99, P999, Max, ServerCpu, ServerMemory],
         ],
         &[
             &[Target, Throughput, Ratio],
             &[Target, P50, P90, P99, P999, Max],
-            &[Target, ServerCpu, ServerMemory, Limit],
+            &[Target, Published, ServerCpu, ServerMemory, Limit],
         ],
     ]
 };
@@ -172,7 +172,10 @@ impl Page<'_> {
             Experiment::Churn => CHURN_LAYOUTS,
             _ => LAYOUTS,
         };
-        let layouts = layouts.iter().map(|layout| self.without_ratio(layout));
+        let part = |columns: &&[Column]| columns::shown(summary, columns);
+        let layouts = layouts
+            .iter()
+            .map(|layout| layout.iter().map(part).collect::<Layout<Column>>());
         let sheet = Sheet::new(
             self.options,
             summary.compared(),
@@ -189,14 +192,6 @@ impl Page<'_> {
             self.heading(&group.heading) + &body
         };
         summary.groups.iter().map(table).collect()
-    }
-
-    /// Without a second target there is nothing to compare.
-    fn without_ratio(&self, layout: &[&[Column]]) -> Layout<Column> {
-        let compared = self.summary.plan.targets.len() > 1;
-        let shown = |column: &Column| compared || *column != Column::Ratio;
-        let part = |columns: &&[Column]| columns.iter().copied().filter(shown).collect();
-        layout.iter().map(part).collect()
     }
 
     /// The backlog experiment's tables.

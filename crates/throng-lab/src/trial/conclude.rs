@@ -51,6 +51,7 @@ pub(super) fn conclude(
         let checks = checks::all(&Evidence {
             work: &trial.job.work,
             pacing,
+            is_cold: setting.warmup.is_nothing(),
             target: target.kind,
             load: &record,
             busy,

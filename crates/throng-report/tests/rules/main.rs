@@ -7,6 +7,7 @@ mod fanout;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod hold;
+mod languages;
 
 use throng_record::plan::Experiment;
 use throng_record::{Outcome, RunRecord, SteadyWindow, Verdict};

@@ -78,6 +78,7 @@ impl Case {
         super::super::all(&Evidence {
             work: &self.work,
             pacing: &Pacing::Closed { outstanding: 1 },
+            is_cold: false,
             target: TargetKind::BuiltIn,
             load: &self.load,
             busy: self.busy,

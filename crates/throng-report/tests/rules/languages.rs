@@ -1,0 +1,85 @@
+//! The published echo servers beside measured ones: only of the same name, asked the same.
+
+use throng_record::{Amount, Pacing, RunRecord};
+use throng_report::summary::Row;
+use throng_report::{Format, Summary, languages};
+
+use super::{fixture, terminal};
+
+/// Two targets that are published, and one that is not, asked as there: without a warm-up, then with.
+fn as_published() -> RunRecord {
+    let mut record = fixture::closed();
+    let names = ["cpp/epoll", "python/gevent", "poll"];
+    for (target, name) in record.plan.targets.iter_mut().zip(names) {
+        name.clone_into(&mut target.name);
+    }
+    for setting in &mut record.plan.settings {
+        setting.pacing = Pacing::Lockstep { group: 2 };
+    }
+    record
+}
+
+fn with_warmup(mut record: RunRecord, warmup: Amount) -> RunRecord {
+    for setting in &mut record.plan.settings {
+        setting.warmup = warmup;
+    }
+    record
+}
+
+fn row(record: &RunRecord, target: &str) -> Option<Row> {
+    let summary = Summary::of(record);
+    let mut groups = summary.groups.iter();
+    let group = groups.find(|group| group.connections == 100)?;
+    group.rows.iter().find(|row| row.target == target).cloned()
+}
+
+fn published(record: &RunRecord, target: &str) -> Option<f64> {
+    let row = row(record, target).expect("the plan has it");
+    row.published.map(|one| one.published_messages_per_second)
+}
+
+#[test]
+fn the_first_run_stands_beside_a_cold_server_and_the_median_of_the_later_ones_beside_a_warm_one() {
+    let cold = with_warmup(as_published(), Amount::DurationNs(0));
+    assert_eq!(published(&cold, "cpp/epoll"), Some(117_036.86));
+    let warm = with_warmup(as_published(), Amount::Messages(1_000));
+    let median = f64::midpoint(118_702.63, 119_129.38);
+    assert_eq!(published(&warm, "cpp/epoll"), Some(median));
+    assert_eq!(published(&warm, "poll"), None);
+}
+
+#[test]
+fn of_several_published_versions_the_latest_stands_in_the_table() {
+    let row = row(&as_published(), "python/gevent").expect("the plan has it");
+    let name = &row.published.expect("published").published.name;
+    assert_eq!(name, "gevent 1.0a2, Python 2.7.2");
+}
+
+#[test]
+fn what_was_asked_otherwise_has_nothing_beside_it() {
+    let mut closed = as_published();
+    for setting in &mut closed.plan.settings {
+        setting.pacing = Pacing::Closed { outstanding: 1 };
+    }
+    assert_eq!(published(&closed, "cpp/epoll"), None);
+    assert!(!terminal(&closed, None, false).contains("published"));
+    let text = terminal(&as_published(), None, false);
+    assert!(text.contains("published") && text.contains("Intel Core 2"), "{text}");
+    let others = Summary::of(&as_published());
+    let elsewhere = others.groups.iter().filter(|group| group.connections != 100);
+    let mut rows = elsewhere.flat_map(|group| &group.rows);
+    assert!(rows.all(|row| row.published.is_none()));
+    let json = throng_report::render(&closed, Format::Json, &throng_report::Options::default());
+    assert!(!json.contains("published_messages_per_second"));
+}
+
+#[test]
+fn the_transcript_is_whole() {
+    let results = &languages::reference().results;
+    assert_eq!(results.len(), 21, "as many as the page has");
+    for one in results {
+        let runs = &one.messages_per_second;
+        assert!(runs.len() >= 3, "{}", one.name);
+        assert!(runs.iter().all(|run| (10_000.0..200_000.0).contains(run)), "{}", one.name);
+    }
+}
