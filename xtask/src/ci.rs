@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use crate::{cargo, rules, test};
+use crate::{cargo, rules, runtimes, test};
 
 type Action = fn() -> Result<(), Box<dyn Error>>;
 
@@ -18,7 +18,7 @@ struct Step {
     remedy: &'static str,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 8] = [
     Step {
         name: "format",
         action: || cargo::run(&mut cargo::command(&["fmt", "--all", "--check"])),
@@ -62,6 +62,21 @@ const STEPS: [Step; 6] = [
             ]))
         },
         remedy: "cargo run -- generate docs",
+    },
+    Step {
+        name: "runtimes",
+        action: || runtimes::run(&runtimes::RuntimesArguments::default()),
+        remedy: "cargo xtask runtimes",
+    },
+    Step {
+        name: "contract",
+        // A server that cannot run here fails: its runtime was to be installed.
+        action: || {
+            cargo::run(&mut cargo::command(&[
+                "run", "--quiet", "--locked", "--", "servers", "check", "--strict",
+            ]))
+        },
+        remedy: "cargo run -- servers check NAME, for the servers named above; the clauses are explained in catalogue/CONTRACT.md",
     },
 ];
 

@@ -35,6 +35,10 @@ pub const BUILT_IN: &[BuiltInPlan] = &[
         name: "million",
         text: include_str!("../../../plans/million.toml"),
     },
+    BuiltInPlan {
+        name: "languages",
+        text: include_str!("../../../plans/languages.toml"),
+    },
 ];
 
 /// The built-in plan of that name.
@@ -45,7 +49,10 @@ pub fn find(name: &str) -> Option<&'static BuiltInPlan> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::catalogue::Catalogue;
     use crate::plan::{PlanDraft, backlog_test_environment, many_test_environment, resolve};
 
     #[test]
@@ -56,6 +63,8 @@ mod tests {
                 environment.models.push(model);
             }
         }
+        let catalogue = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+        environment.catalogue = Catalogue::read(&catalogue).expect("the repository has one");
         for plan in BUILT_IN {
             let draft = PlanDraft::parse(plan.text, plan.name).expect(plan.name);
             for draft in [draft.clone(), draft.shortened()] {

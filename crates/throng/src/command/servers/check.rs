@@ -35,12 +35,13 @@ about ten seconds. What a server declares that it cannot do must indeed fail.
 
 Clauses that failed are shown with what was seen and what is due; JSON has all of them, each with
 its result: held, failed, declared_and_fails, declared_but_holds or not_applicable. A server that has
-nothing to run it on this machine is left out, which is no failure where it was not named.
+nothing to run it on this machine is left out, which is no failure where it was neither named nor
+`--strict` asked for.
 
 Exit codes:
   0    every server that can run here keeps the contract, but for what it declares
   1    a clause failed or one holds that is declared to fail; a server could not be built, or its
-       server.toml read; a server that was named cannot run here
+       server.toml read; a server that was to run cannot run here
   2    there is no such server
   130  ended early by Ctrl-C or SIGTERM";
 
@@ -51,8 +52,18 @@ pub(super) struct Arguments {
     /// Models, `all` for every one of them, LANGUAGE/SERVER, LANGUAGE, or `catalogue`; every server where absent
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+    /// Take a server that cannot run on this machine for one that fails, whether or not it was named
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     catalogue: CatalogueFlag,
+}
+
+impl Arguments {
+    /// Whether it must run here.
+    fn requires(&self, server: &LeftOut) -> bool {
+        self.strict || self.names.contains(&server.name)
+    }
 }
 
 /// What came of all of them, as programs read it.
@@ -92,7 +103,7 @@ pub(super) fn run(arguments: &Arguments, audience: Audience) -> Result<Exit, Fai
         Audience::Json => output::json(&checked),
     };
     output::write(&text, None)?;
-    Ok(checked.exit(candidates.len(), &arguments.names))
+    Ok(checked.exit(candidates.len(), arguments))
 }
 
 impl Checked {
@@ -130,10 +141,10 @@ impl Checked {
         Ok(())
     }
 
-    fn exit(&self, asked: usize, names: &[String]) -> Exit {
+    fn exit(&self, asked: usize, arguments: &Arguments) -> Exit {
         let done = self.reports.len() + self.left_out.len() + self.broken.len();
         let is_complete = |report: &ContractReport| report.complete;
-        let is_missed = |server: &LeftOut| names.contains(&server.name);
+        let is_missed = |server: &LeftOut| arguments.requires(server);
         if done < asked || !self.reports.iter().all(is_complete) {
             Exit::Interrupted
         } else if self.reports.iter().all(ContractReport::is_kept)
