@@ -70,10 +70,10 @@ const STEPS: [Step; 8] = [
     },
     Step {
         name: "contract",
-        // A server that cannot run here fails: its runtime was to be installed.
+        // A server that cannot run here fails: its runtime was to be installed. The built-in models are held to it by tests.
         action: || {
             cargo::run(&mut cargo::command(&[
-                "run", "--quiet", "--locked", "--", "servers", "check", "--strict",
+                "run", "--quiet", "--locked", "--", "servers", "check", "--strict", "catalogue",
             ]))
         },
         remedy: "cargo run -- servers check NAME, for the servers named above; the clauses are explained in catalogue/CONTRACT.md",

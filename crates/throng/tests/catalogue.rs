@@ -251,3 +251,59 @@ fn servers_are_built_before_a_run_needs_them() {
     declare(&bench, "other/absent", "no-such-program", "");
     assert_eq!(of(&["other"]).code, Some(0), "it is only missing");
 }
+
+/// What `throng servers check` with these words says to programs.
+fn check(bench: &Bench, words: &[&str]) -> (Option<i32>, serde_json::Value) {
+    let flags = ["--catalogue", "mine", "--format", "json"];
+    let outcome = bench.throng(&[&["servers", "check"], words, &flags].concat());
+    let checked = serde_json::from_str(&outcome.stdout);
+    (outcome.code, checked.expect(&outcome.stderr))
+}
+
+fn names(of: &serde_json::Value) -> Vec<&str> {
+    let servers = of.as_array().expect("a list").iter();
+    servers
+        .map(|one| one["name"].as_str().expect("a name"))
+        .collect()
+}
+
+#[test]
+fn a_catalogued_server_is_held_to_the_contract_and_to_what_it_declares() {
+    let bench = bench();
+    let humble = "[exceptions]\nunix = 'It serves paths all the same.'";
+    declare(&bench, "rust/humble", THRONG, humble);
+    let (code, checked) = check(&bench, &["rust/poll"]);
+    assert_eq!(code, Some(0), "{checked:#}");
+    assert_eq!(checked["reports"][0]["server"], "rust/poll");
+    let (code, checked) = check(&bench, &["rust/humble"]);
+    assert_eq!(code, Some(1));
+    let clauses = checked["reports"][0]["clauses"].as_array().expect("a list");
+    let is_wrong = |clause: &&serde_json::Value| clause["result"] == "declared_but_holds";
+    let wrong: Vec<_> = clauses.iter().filter(is_wrong).collect();
+    assert_eq!(wrong.len(), 1, "{wrong:#?}");
+    assert_eq!(wrong[0]["name"], "unix");
+}
+
+/// None of them is tried, so that nothing takes long.
+#[test]
+fn what_cannot_be_checked_is_told_from_what_is_broken() {
+    let bench = bench();
+    let (code, checked) = check(&bench, &["rust/broken", "rust/unbuilt", "rust/absent"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(checked["reports"], serde_json::json!([]));
+    assert_eq!(names(&checked["broken"]), ["rust/broken", "rust/unbuilt"]);
+    assert_eq!(names(&checked["left_out"]), ["rust/absent"]);
+    let why = checked["broken"][1]["why"].as_str().expect("a reason");
+    assert!(why.contains("line 7: wrong"), "{why}");
+    let why = checked["left_out"][0]["why"].as_str().expect("a reason");
+    assert!(why.contains("cargo install throng"), "{why}");
+    let other = Bench::new();
+    declare(&other, "rust/absent", "no-such-program", "");
+    assert_eq!(check(&other, &["rust/absent"]).0, Some(1), "it was named");
+    assert_eq!(check(&other, &["rust"]).0, Some(0), "its language was");
+    assert_eq!(check(&other, &["rust", "--strict"]).0, Some(1));
+    let flags = ["servers", "check", "rst", "--catalogue", "mine"];
+    let outcome = other.throng(&flags);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("`rust`"), "{}", outcome.stderr);
+}

@@ -9,8 +9,9 @@ use throng_servers::Model;
 /// Checks a server as a user does, and reads what a program would.
 fn check(model: Model) -> (Outcome, ContractReport) {
     let outcome = Bench::new().throng(&["servers", "check", model.name(), "--format", "json"]);
-    let mut reports: Vec<ContractReport> =
-        serde_json::from_str(&outcome.stdout).expect("a list of reports");
+    let mut checked: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let reports = checked["reports"].take();
+    let mut reports: Vec<ContractReport> = serde_json::from_value(reports).expect("reports");
     let report = reports.pop().expect("one report");
     assert!(reports.is_empty() && report.server == model.name());
     (outcome, report)
