@@ -1,6 +1,6 @@
 //! What stands below the tables: how to read them, and what to keep in mind. Each note appears only where it applies.
 //!
-//! Left out on purpose: a user/system split of the CPU time. It is counted in ticks, and below 50 ms it is noise.
+//! A user/system split of the CPU time is counted in ticks, and told only where there is so much of it that a tick is nothing.
 
 use throng_record::Limit;
 use throng_record::plan::Experiment;
@@ -17,7 +17,7 @@ use crate::languages;
 use crate::median::{Estimate, Spread, VALUES_FOR_INTERVAL};
 use crate::ratio::Compared;
 use crate::slowest::SlowRequest;
-use crate::summary::{Row, Standing, Summary, Unseen};
+use crate::summary::{Group, Row, Standing, Summary, Unseen};
 
 /// Everything below the tables, each section with its title; those with nothing to say are left out.
 pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)> {
@@ -46,6 +46,10 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
             crowd::notes::errors_by_connection(summary),
         ),
         ("Who hears late", fanout::order::lines(summary)),
+        (
+            "The kernel's share of the server's CPU time",
+            in_kernel(summary),
+        ),
         ("Kernel memory", hold::notes::kernel(summary)),
         ("Left out", left_out(summary)),
         ("Not seen", unseen(summary)),
@@ -65,6 +69,17 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
     ];
     sections.retain(|(_, notes)| !notes.is_empty());
     sections
+}
+
+/// Where the server's CPU time went: a line for each setting. What the kernel takes, no other language would save.
+fn in_kernel(summary: &Summary<'_>) -> Vec<String> {
+    let line = |group: &Group<'_>| {
+        let shares = by_target(&group.rows, |row| {
+            Some(format!("{:.0} %", row.server_system_share? * 100.0))
+        });
+        (!shares.is_empty()).then(|| format!("{}: {shares}.", group.heading))
+    };
+    summary.groups.iter().filter_map(line).collect()
 }
 
 /// What was asked for and cannot run on the machine.

@@ -1,7 +1,7 @@
 //! One row of the summary from the trials of one target at one setting.
 
 use throng_record::{
-    ConnectionsPhase, ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, Trial,
+    ConnectionsPhase, ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, SideRecord, Trial,
 };
 
 use crate::backlog::cell::failures;
@@ -90,6 +90,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         published: None,
         latency: latency.as_ref().map(latency_summary),
         server_cpu_per_message_ns: server_median(basis, |side| side.cpu_per_message_ns),
+        server_system_share: server_median(basis, system_share),
         server_memory_per_connection_bytes: server_median(basis, |side| {
             side.memory_per_connection_bytes
         }),
@@ -142,13 +143,20 @@ pub(crate) fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 fn server_median(
     trials: &[&Trial],
-    pick: fn(&throng_record::SideRecord) -> Option<f64>,
+    pick: fn(&SideRecord) -> Option<f64>,
 ) -> Option<f64> {
     median_of(
         trials
             .iter()
             .filter_map(|trial| trial.server.as_ref().and_then(pick)),
     )
+}
+
+/// Absent where the times are too short to be divided: they are counted in ticks of 4 or 10 ms.
+fn system_share(side: &SideRecord) -> Option<f64> {
+    const TOTAL_MIN_NS: u64 = 1_000_000_000;
+    let total_ns = side.user_ns + side.system_ns;
+    (total_ns >= TOTAL_MIN_NS).then(|| side.system_ns as f64 / total_ns as f64)
 }
 
 /// Of the trials whose counters were read. The record keeps those that changed; where others did, this one did not.

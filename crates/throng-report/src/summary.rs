@@ -195,6 +195,10 @@ pub struct Row {
     pub latency: Option<Latency>,
     /// CPU time of the server's process tree ÷ messages; median of the trials.
     pub server_cpu_per_message_ns: Option<f64>,
+    /// Of the CPU time of the server's process tree the part that the kernel used for it, 0 to 1; median of the trials whose CPU time is long enough
+    /// for an account that is kept in ticks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_system_share: Option<f64>,
     /// Growth of the server's resident set from before the first connection to all open ÷ connections; median of the trials.
     pub server_memory_per_connection_bytes: Option<f64>,
     /// What bounded the throughput in most trials.
