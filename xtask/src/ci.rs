@@ -73,7 +73,14 @@ const STEPS: [Step; 8] = [
         // A server that cannot run here fails: its runtime was to be installed. The built-in models are held to it by tests.
         action: || {
             cargo::run(&mut cargo::command(&[
-                "run", "--quiet", "--locked", "--", "servers", "check", "--strict", "catalogue",
+                "run",
+                "--quiet",
+                "--locked",
+                "--",
+                "servers",
+                "check",
+                "--strict",
+                "catalogue",
             ]))
         },
         remedy: "cargo run -- servers check NAME, for the servers named above; the clauses are explained in catalogue/CONTRACT.md",

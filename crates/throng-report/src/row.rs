@@ -141,10 +141,7 @@ pub(crate) fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     median::estimate(&values).map(|found| found.median)
 }
 
-fn server_median(
-    trials: &[&Trial],
-    pick: fn(&SideRecord) -> Option<f64>,
-) -> Option<f64> {
+fn server_median(trials: &[&Trial], pick: fn(&SideRecord) -> Option<f64>) -> Option<f64> {
     median_of(
         trials
             .iter()
