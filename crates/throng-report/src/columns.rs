@@ -99,7 +99,11 @@ pub(crate) const OF_CYCLES: [Column; 13] = {
 pub(crate) fn all(experiment: Experiment) -> &'static [Column] {
     match experiment {
         Experiment::Churn => &OF_CYCLES,
-        _ => &Column::ALL,
+        Experiment::Echo
+        | Experiment::Backlog
+        | Experiment::Accept
+        | Experiment::Fanout
+        | Experiment::Hold => &Column::ALL,
     }
 }
 
@@ -107,7 +111,11 @@ pub(crate) fn all(experiment: Experiment) -> &'static [Column] {
 pub(crate) fn rate_unit(experiment: Experiment) -> &'static str {
     match experiment {
         Experiment::Churn => "cycles/s",
-        _ => "messages/s",
+        Experiment::Echo
+        | Experiment::Backlog
+        | Experiment::Accept
+        | Experiment::Fanout
+        | Experiment::Hold => "messages/s",
     }
 }
 

@@ -170,7 +170,11 @@ impl Page<'_> {
         let summary = self.summary;
         let layouts = match summary.plan.experiment {
             Experiment::Churn => CHURN_LAYOUTS,
-            _ => LAYOUTS,
+            Experiment::Echo
+            | Experiment::Backlog
+            | Experiment::Accept
+            | Experiment::Fanout
+            | Experiment::Hold => LAYOUTS,
         };
         let layouts = layouts.iter().map(|layout| self.without_ratio(layout));
         let sheet = Sheet::new(
