@@ -15,6 +15,7 @@ mod overlay;
 mod resolve;
 mod sweep;
 pub mod value;
+mod written;
 
 pub use draft::PlanDraft;
 pub(crate) use environment::model_of;

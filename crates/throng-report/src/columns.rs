@@ -101,7 +101,11 @@ pub(crate) const OF_CYCLES: [Column; 13] = {
 pub(crate) fn all(experiment: Experiment) -> &'static [Column] {
     match experiment {
         Experiment::Churn => &OF_CYCLES,
-        _ => &Column::ALL,
+        Experiment::Echo
+        | Experiment::Backlog
+        | Experiment::Accept
+        | Experiment::Fanout
+        | Experiment::Hold => &Column::ALL,
     }
 }
 
@@ -122,7 +126,11 @@ pub(crate) fn shown(summary: &Summary<'_>, columns: &[Column]) -> Vec<Column> {
 pub(crate) fn rate_unit(experiment: Experiment) -> &'static str {
     match experiment {
         Experiment::Churn => "cycles/s",
-        _ => "messages/s",
+        Experiment::Echo
+        | Experiment::Backlog
+        | Experiment::Accept
+        | Experiment::Fanout
+        | Experiment::Hold => "messages/s",
     }
 }
 

@@ -11,10 +11,11 @@ mod churn;
 mod echo;
 mod fanout;
 mod hold;
+mod phases;
 
 use serde::Serialize;
 use throng_record::plan::Experiment;
-use throng_record::{CheckResult, Limit, Outcome, RunRecord, Trial};
+use throng_record::{CheckResult, Histogram, Limit, Outcome, RunRecord, Trial};
 
 use crate::checks;
 use crate::columns::limit_word;
@@ -177,6 +178,12 @@ fn errors(trial: &Trial) -> String {
     let kinds = errors.counts.iter();
     let kinds = kinds.map(|(kind, count)| format!("{} {count}", kind.words()));
     kinds.collect::<Vec<_>>().join("; ")
+}
+
+/// Median, 99th percentile and greatest; nothing of nothing.
+fn quantiles(latency: &Histogram) -> [Option<u64>; 3] {
+    let is_there = latency.count > 0;
+    [latency.p50_ns, latency.p99_ns, latency.max_ns].map(|figure| is_there.then_some(figure))
 }
 
 fn sides(trial: &Trial) -> Sides {

@@ -182,7 +182,11 @@ fn schedule(summary: &Summary<'_>) -> Vec<String> {
         if !waits.is_empty() {
             let (busy, due) = match summary.plan.experiment {
                 Experiment::Churn => ("client", "cycles"),
-                _ => ("connection", "messages"),
+                Experiment::Echo
+                | Experiment::Backlog
+                | Experiment::Accept
+                | Experiment::Fanout
+                | Experiment::Hold => ("connection", "messages"),
             };
             lines.push(format!(
                 "Due while every {busy} was busy, at {at}: {waits} of the {due}. Their wait is in their latency."

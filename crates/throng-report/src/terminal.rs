@@ -171,7 +171,11 @@ impl Page<'_> {
         let summary = self.summary;
         let layouts = match summary.plan.experiment {
             Experiment::Churn => CHURN_LAYOUTS,
-            _ => LAYOUTS,
+            Experiment::Echo
+            | Experiment::Backlog
+            | Experiment::Accept
+            | Experiment::Fanout
+            | Experiment::Hold => LAYOUTS,
         };
         let part = |columns: &&[Column]| columns::shown(summary, columns);
         let layouts = layouts

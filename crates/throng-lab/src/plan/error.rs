@@ -2,6 +2,8 @@
 
 use throng_sys::address;
 
+use super::written::{both_forms, both_forms_of, quoted_or_both_forms};
+
 /// A plan that cannot be carried out as written.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's message is its documentation")]
@@ -22,7 +24,10 @@ pub enum PlanError {
         "two targets are called `{0}`, and the report could not tell them apart; leave one out, or give a command a name of its own: {{ command = \"…\", name = \"…\" }}"
     )]
     DuplicateTarget(String),
-    #[error("{model} {why}; leave `{key}` out, or measure it apart from those that can")]
+    #[error(
+        "{model} {why}; leave {written} out, or measure it apart from those that can",
+        written = quoted_or_both_forms(.key)
+    )]
     ModelCannot {
         model: String,
         key: &'static str,
@@ -125,7 +130,10 @@ pub enum PlanError {
     )]
     Name(String),
 
-    #[error("`{key}` is 0, so {why}; write {key} = {example}, for example")]
+    #[error(
+        "`{key}` is 0, so {why}; write {written}, for example",
+        written = both_forms(.key, .example)
+    )]
     Zero {
         key: &'static str,
         why: &'static str,
@@ -148,7 +156,7 @@ pub enum PlanError {
         instead: String,
     },
     #[error(
-        "{total} requests in all cannot be shared out evenly among {clients} clients; write requests-total = {nearest}, for example, or other numbers of clients"
+        "{total} requests in all cannot be shared out evenly among {clients} clients; write --requests-total {nearest} (in a plan: requests-total = {nearest}), for example, or other numbers of clients"
     )]
     Indivisible {
         total: u64,
@@ -163,23 +171,30 @@ pub enum PlanError {
         of_which: &'static str,
     },
     #[error(
-        "a message of {0} bytes is too large: at most 1048576 bytes (1 MiB) are sent at once; write size = 1048576 or less"
+        "a message of {0} bytes is too large: at most 1048576 bytes (1 MiB) are sent at once; write --size 1048576 or less (in a plan: size = 1048576)"
     )]
     SizeTooLarge(u64),
-    #[error("`{key}` and `{other}` contradict each other: {why}; leave one of them out")]
+    #[error(
+        "`{key}` and {written} contradict each other: {why}; leave one of them out",
+        written = quoted_or_both_forms(.other)
+    )]
     Conflict {
         key: &'static str,
         other: &'static str,
         why: &'static str,
     },
-    #[error("`{key}` needs `{needed}`: {why}; add {needed}, or leave {key} out")]
+    #[error(
+        "`{key}` needs `{needed}`: {why}; add {written}, or leave {key} out",
+        written = both_forms_of(.needed)
+    )]
     Needs {
         key: &'static str,
         needed: &'static str,
         why: &'static str,
     },
     #[error(
-        "`{key} = {rate}` is no rate: it is {of_what} per second over the whole fleet, a number above 0; write {key} = {example}, for example"
+        "`{key} = {rate}` is no rate: it is {of_what} per second over the whole fleet, a number above 0; write {written}, for example",
+        written = both_forms(.key, .example)
     )]
     Rate {
         key: &'static str,
@@ -188,11 +203,11 @@ pub enum PlanError {
         example: u32,
     },
     #[error(
-        "{pings} pings for {connections} connections: each is pinged once at most; write pings = {connections} or less, or pings = \"all\""
+        "{pings} pings for {connections} connections: each is pinged once at most; write --pings {connections} or less, or --pings all (in a plan: pings = {connections} or less, or pings = \"all\")"
     )]
     MorePingsThanConnections { pings: u32, connections: u32 },
     #[error(
-        "`confidence = {0}` is no width of an interval: it is the half-width ÷ mean to reach, above 0 and below 1; write confidence = 0.01 for ± 1 %"
+        "`confidence = {0}` is no width of an interval: it is the half-width ÷ mean to reach, above 0 and below 1; write --confidence 0.01 for ± 1 % (in a plan: confidence = 0.01)"
     )]
     Confidence(f64),
     #[error("`{key} = {text}`: {why}")]
@@ -203,7 +218,7 @@ pub enum PlanError {
     },
 
     #[error(
-        "{shards} shards for {connections} connections: a shard without a connection would have nothing to do; write shards = {connections} or less"
+        "{shards} shards for {connections} connections: a shard without a connection would have nothing to do; write --shards {connections} or less (in a plan: shards = {connections})"
     )]
     MoreShardsThanConnections { shards: u32, connections: u32 },
     #[error(
@@ -218,7 +233,7 @@ pub enum PlanError {
         target: String,
     },
     #[error(
-        "cpus of the {side}: CPU {cpu} is not there for this process (it may use {allowed}); write CPUs out of those, or cpus = \"any\""
+        "cpus of the {side}: CPU {cpu} is not there for this process (it may use {allowed}); write CPUs out of those, or --cpus any (in a plan: cpus = \"any\")"
     )]
     CpuNotThere {
         side: &'static str,
@@ -226,7 +241,7 @@ pub enum PlanError {
         allowed: String,
     },
     #[error(
-        "the io-uring back end cannot be used here: {0}; write backend = \"epoll\" or \"auto\""
+        "the io-uring back end cannot be used here: {0}; write --backend epoll or --backend auto (in a plan: backend = \"epoll\" or backend = \"auto\")"
     )]
     IoUring(String),
     #[error(transparent)]

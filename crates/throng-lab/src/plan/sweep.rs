@@ -78,50 +78,23 @@ pub trait Swept: Clone + PartialEq {
     fn text(&self) -> String;
 }
 
-macro_rules! swept_as_displayed {
-    ($($type:ty)*) => { $(
+/// Types whose values one function reads and the other one tells.
+macro_rules! swept {
+    ($read:path, $tell:path => $($type:ty)*) => { $(
         impl Swept for $type {
             fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::deserialize(deserializer)
+                $read(deserializer)
             }
 
             fn text(&self) -> String {
-                self.to_string()
+                $tell(self)
             }
         }
     )* };
 }
-swept_as_displayed!(f64 bool String IpAddr CpuChoice Pings);
-
-macro_rules! swept_counts {
-    ($($type:ty)*) => { $(
-        impl Swept for $type {
-            fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                value::of_file(deserializer)
-            }
-
-            fn text(&self) -> String {
-                self.to_string()
-            }
-        }
-    )* };
-}
-swept_counts!(u32 u64);
-
-macro_rules! swept_words {
-    ($($type:ty)*) => { $(
-        impl Swept for $type {
-            fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::deserialize(deserializer)
-            }
-
-            fn text(&self) -> String {
-                word_of(self)
-            }
-        }
-    )* };
-}
-swept_words!(Addresses Arrivals BackendChoice Closing ListenFamily Workload);
+swept!(Deserialize::deserialize, ToString::to_string => f64 bool String IpAddr CpuChoice Pings);
+swept!(value::of_file, ToString::to_string => u32 u64);
+swept!(Deserialize::deserialize, word_of => Addresses Arrivals BackendChoice Closing ListenFamily Workload);
 
 /// A word of a closed vocabulary, as it is read.
 fn word_of(word: &impl Serialize) -> String {

@@ -3,8 +3,9 @@
 //! `connections` before them are the clients.
 
 use serde::Serialize;
-use throng_record::{ConnectionsPhase, Histogram, Outcome, RunRecord, TargetKind, Trial};
+use throng_record::{ConnectionsPhase, Outcome, RunRecord, TargetKind, Trial};
 
+use super::quantiles;
 use crate::backlog::cell::{
     OneTrial, amplification, backlog_in_force, by_kind, errors, is_as_asked,
 };
@@ -130,16 +131,6 @@ fn fill_phase(figures: &mut Figures, phase: &ConnectionsPhase) {
     figures.first_bytes_slow_by_accept_queue = Some(slow.first_bytes_by_accept_queue);
     figures.first_bytes_slow_by_service = Some(slow.first_bytes_by_service);
     figures.not_explained = Some(slow.not_explained);
-}
-
-/// Median, 99th percentile and greatest.
-pub(super) fn quantiles(latency: &Histogram) -> [Option<u64>; 3] {
-    let some = |value| (latency.count > 0).then_some(value);
-    [
-        some(latency.p50_ns),
-        some(latency.p99_ns),
-        some(latency.max_ns),
-    ]
 }
 
 fn fill_account(figures: &mut Figures, record: &RunRecord, trial: &Trial) {

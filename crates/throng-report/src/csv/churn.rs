@@ -5,7 +5,7 @@
 use serde::Serialize;
 use throng_record::{ConnectionsPhase, ErrorKind, ExchangePhase, Pacing, RunRecord, Trial};
 
-use super::backlog::quantiles;
+use super::quantiles;
 use crate::backlog::cell::{by_kind, errors};
 
 /// The columns.

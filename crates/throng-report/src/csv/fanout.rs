@@ -3,10 +3,10 @@
 //! Left out on purpose: the latencies by index but for the first and the last tenth. They are in the record, up to 128 slices a phase.
 
 use serde::Serialize;
-use throng_record::{
-    FanoutPhases, Histogram, LinePhase, PhaseCost, RunRecord, SideCost, SustainedPhase, Trial,
-};
+use throng_record::{FanoutPhases, LinePhase, RunRecord, SustainedPhase, Trial};
 
+use super::phases::costs_of;
+use super::quantiles;
 use crate::crowd;
 use crate::fanout::order;
 use crate::phases::PhaseKind;
@@ -101,7 +101,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
             figures.connect_latency_ns_p50,
             figures.connect_latency_ns_p99,
             figures.connect_latency_ns_max,
-        ] = latency(&phase.latency);
+        ] = quantiles(&phase.latency);
     }
     fill_costs(&mut figures, trial);
     if let Some(fanout) = &trial.fanout {
@@ -121,49 +121,51 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
     figures.put_duration_ns = Put.duration_ns(trial);
     figures.get_duration_ns = Get.duration_ns(trial);
     figures.sustain_duration_ns = Sustain.duration_ns(trial);
-    let generator = |phase: PhaseKind| cpu(phase.cost(trial).and_then(|cost| cost.generator));
-    let server = |phase: PhaseKind| cpu(phase.cost(trial).and_then(|cost| cost.server));
+    let costs = costs_of(Connect, trial);
     [
         figures.connect_generator_user_ns,
         figures.connect_generator_system_ns,
         figures.connect_generator_cpu_ns,
-    ] = generator(Connect);
+    ] = costs.generator;
     [
         figures.connect_server_user_ns,
         figures.connect_server_system_ns,
         figures.connect_server_cpu_ns,
-    ] = server(Connect);
+    ] = costs.server;
+    (
+        figures.connect_server_threads,
+        figures.connect_server_rss_bytes,
+    ) = costs.at_end;
+    let costs = costs_of(Acknowledge, trial);
     [
         figures.acknowledge_generator_user_ns,
         figures.acknowledge_generator_system_ns,
         figures.acknowledge_generator_cpu_ns,
-    ] = generator(Acknowledge);
+    ] = costs.generator;
     [
         figures.acknowledge_server_user_ns,
         figures.acknowledge_server_system_ns,
         figures.acknowledge_server_cpu_ns,
-    ] = server(Acknowledge);
+    ] = costs.server;
+    (
+        figures.acknowledge_server_threads,
+        figures.acknowledge_server_rss_bytes,
+    ) = costs.at_end;
+    let costs = costs_of(Get, trial);
     [
         figures.get_generator_user_ns,
         figures.get_generator_system_ns,
         figures.get_generator_cpu_ns,
-    ] = generator(Get);
+    ] = costs.generator;
     [
         figures.get_server_user_ns,
         figures.get_server_system_ns,
         figures.get_server_cpu_ns,
-    ] = server(Get);
-    [.., figures.sustain_generator_cpu_ns] = generator(Sustain);
-    [.., figures.sustain_server_cpu_ns] = server(Sustain);
-    (
-        figures.connect_server_threads,
-        figures.connect_server_rss_bytes,
-    ) = at_end(Connect.cost(trial));
-    (
-        figures.acknowledge_server_threads,
-        figures.acknowledge_server_rss_bytes,
-    ) = at_end(Acknowledge.cost(trial));
-    (figures.get_server_threads, figures.get_server_rss_bytes) = at_end(Get.cost(trial));
+    ] = costs.server;
+    (figures.get_server_threads, figures.get_server_rss_bytes) = costs.at_end;
+    let costs = costs_of(Sustain, trial);
+    [.., figures.sustain_generator_cpu_ns] = costs.generator;
+    [.., figures.sustain_server_cpu_ns] = costs.server;
 }
 
 fn fill_lines(figures: &mut Figures, fanout: &FanoutPhases, connections: u32) {
@@ -175,7 +177,7 @@ fn fill_lines(figures: &mut Figures, fanout: &FanoutPhases, connections: u32) {
             figures.acknowledge_latency_ns_p50,
             figures.acknowledge_latency_ns_p99,
             figures.acknowledge_latency_ns_max,
-        ] = latency(&phase.latency);
+        ] = quantiles(&phase.latency);
         figures.acknowledge_slowest_connection = phase.slowest.first().map(|slow| slow.connection);
         [
             figures.acknowledge_first_tenth_latency_ns_mean,
@@ -189,7 +191,7 @@ fn fill_lines(figures: &mut Figures, fanout: &FanoutPhases, connections: u32) {
             figures.get_latency_ns_p50,
             figures.get_latency_ns_p99,
             figures.get_latency_ns_max,
-        ] = latency(&phase.latency);
+        ] = quantiles(&phase.latency);
         figures.get_slowest_connection = phase.slowest.first().map(|slow| slow.connection);
         [
             figures.get_first_tenth_latency_ns_mean,
@@ -207,8 +209,8 @@ fn fill_sustained(figures: &mut Figures, phase: &SustainedPhase) {
         figures.sustain_latency_ns_p50,
         figures.sustain_latency_ns_p99,
         figures.sustain_latency_ns_max,
-    ] = latency(&phase.latency);
-    [_, figures.sustain_scheduling_error_ns_p99, _] = latency(&phase.scheduling_error);
+    ] = quantiles(&phase.latency);
+    [_, figures.sustain_scheduling_error_ns_p99, _] = quantiles(&phase.scheduling_error);
 }
 
 /// Mean latency of the first and of the last tenth of the connections; nothing of a tenth to which the line did not come.
@@ -218,28 +220,4 @@ fn tenths(phase: &LinePhase, connections: u32) -> [Option<f64>; 2] {
     let first = parts.first().filter(|part| part.first < connections / 10);
     let last = parts.last().filter(|part| part.last >= last);
     [first, last].map(|part| part.map(|part| part.latency_ns_mean))
-}
-
-/// User, system and all.
-pub(super) fn cpu(cost: Option<SideCost>) -> [Option<u64>; 3] {
-    [
-        cost.map(|cost| cost.user_ns),
-        cost.map(|cost| cost.system_ns),
-        cost.map(|cost| cost.cpu_ns),
-    ]
-}
-
-/// The server's threads and resident set at a phase's end.
-pub(super) fn at_end(cost: Option<&PhaseCost>) -> (Option<u32>, Option<u64>) {
-    let server = cost.and_then(|cost| cost.server);
-    (
-        server.map(|server| server.threads),
-        server.map(|server| server.rss_bytes),
-    )
-}
-
-/// Median, 99th percentile and greatest; nothing of nothing.
-pub(super) fn latency(of: &Histogram) -> [Option<u64>; 3] {
-    let is_there = of.count > 0;
-    [of.p50_ns, of.p99_ns, of.max_ns].map(|figure| is_there.then_some(figure))
 }

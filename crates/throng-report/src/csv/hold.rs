@@ -5,7 +5,8 @@
 use serde::Serialize;
 use throng_record::{KernelMemoryRecord, RunRecord, Trial};
 
-use super::fanout::{at_end, cpu, latency};
+use super::phases::costs_of;
+use super::quantiles;
 use crate::crowd;
 use crate::hold::curve::{rate_first, rate_last};
 use crate::phases::PhaseKind;
@@ -106,7 +107,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
             figures.connect_latency_ns_p50,
             figures.connect_latency_ns_p99,
             figures.connect_latency_ns_max,
-        ] = latency(&phase.latency);
+        ] = quantiles(&phase.latency);
     }
     if let Some(hold) = &trial.hold {
         figures.held_ns = Some(hold.held_ns);
@@ -119,7 +120,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
             figures.ping_latency_ns_p50,
             figures.ping_latency_ns_p99,
             figures.ping_latency_ns_max,
-        ] = latency(&hold.ping_latency);
+        ] = quantiles(&hold.ping_latency);
     }
     if let Some(memory) = &trial.kernel_memory {
         fill_kernel(&mut figures, memory);
@@ -129,55 +130,57 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
 
 fn fill_costs(figures: &mut Figures, trial: &Trial) {
     use PhaseKind::{Close, Connect, Hold, Ping};
-    let generator = |phase: PhaseKind| cpu(phase.cost(trial).and_then(|cost| cost.generator));
-    let server = |phase: PhaseKind| cpu(phase.cost(trial).and_then(|cost| cost.server));
+    let costs = costs_of(Connect, trial);
     [
         figures.connect_generator_user_ns,
         figures.connect_generator_system_ns,
         figures.connect_generator_cpu_ns,
-    ] = generator(Connect);
+    ] = costs.generator;
     [
         figures.connect_server_user_ns,
         figures.connect_server_system_ns,
         figures.connect_server_cpu_ns,
-    ] = server(Connect);
+    ] = costs.server;
     (
         figures.connect_server_threads,
         figures.connect_server_rss_bytes,
-    ) = at_end(Connect.cost(trial));
+    ) = costs.at_end;
+    let costs = costs_of(Hold, trial);
     [
         figures.hold_generator_user_ns,
         figures.hold_generator_system_ns,
         figures.hold_generator_cpu_ns,
-    ] = generator(Hold);
+    ] = costs.generator;
     [
         figures.hold_server_user_ns,
         figures.hold_server_system_ns,
         figures.hold_server_cpu_ns,
-    ] = server(Hold);
-    (figures.hold_server_threads, figures.hold_server_rss_bytes) = at_end(Hold.cost(trial));
+    ] = costs.server;
+    (figures.hold_server_threads, figures.hold_server_rss_bytes) = costs.at_end;
+    let costs = costs_of(Ping, trial);
     [
         figures.ping_generator_user_ns,
         figures.ping_generator_system_ns,
         figures.ping_generator_cpu_ns,
-    ] = generator(Ping);
+    ] = costs.generator;
     [
         figures.ping_server_user_ns,
         figures.ping_server_system_ns,
         figures.ping_server_cpu_ns,
-    ] = server(Ping);
-    (figures.ping_server_threads, figures.ping_server_rss_bytes) = at_end(Ping.cost(trial));
+    ] = costs.server;
+    (figures.ping_server_threads, figures.ping_server_rss_bytes) = costs.at_end;
+    let costs = costs_of(Close, trial);
     [
         figures.close_generator_user_ns,
         figures.close_generator_system_ns,
         figures.close_generator_cpu_ns,
-    ] = generator(Close);
+    ] = costs.generator;
     [
         figures.close_server_user_ns,
         figures.close_server_system_ns,
         figures.close_server_cpu_ns,
-    ] = server(Close);
-    (figures.close_server_threads, figures.close_server_rss_bytes) = at_end(Close.cost(trial));
+    ] = costs.server;
+    (figures.close_server_threads, figures.close_server_rss_bytes) = costs.at_end;
 }
 
 fn fill_kernel(figures: &mut Figures, memory: &KernelMemoryRecord) {

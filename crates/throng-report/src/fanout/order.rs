@@ -74,13 +74,11 @@ pub(crate) fn parts(slices: &[IndexSlice], connections: u32) -> Vec<Part> {
     if all < PARTS {
         return Vec::new();
     }
+    let part_of = |slice: &IndexSlice| u64::from(slice.first) * PARTS / all;
     let part = |index: u64| {
-        let of_part = |slice: &&IndexSlice| {
-            slice.connections > 0 && u64::from(slice.first) * PARTS / all == index
-        };
-        let begins_after = |slice: &&IndexSlice| u64::from(slice.first) * PARTS / all > index;
-        let after = slices.iter().find(begins_after);
-        let slices: Vec<&IndexSlice> = slices.iter().filter(of_part).collect();
+        let after = slices.iter().find(|slice| part_of(slice) > index);
+        let is_in_it = |slice: &&IndexSlice| slice.connections > 0 && part_of(slice) == index;
+        let slices: Vec<&IndexSlice> = slices.iter().filter(is_in_it).collect();
         let first = slices.first()?;
         let heard: u64 = slices
             .iter()

@@ -139,7 +139,7 @@ pub(super) fn cpus(point: &Point, environment: &Environment) -> Result<Cpus, Pla
             return Err(PlanError::Text {
                 key: "cpus",
                 text: choice.to_string(),
-                why: "no server is there to be pinned, client and multiplexer are one process; write cpus = \":1\", for example".to_owned(),
+                why: "no server is there to be pinned, client and multiplexer are one process; write --cpus :1 (in a plan: cpus = \":1\"), for example".to_owned(),
             });
         }
         Some(CpuChoice::Pinned { generator, .. }) => {

@@ -27,11 +27,11 @@ pub enum KernelNameError {
     )]
     Interface { name: String },
     #[error(
-        "`[kernel]` {name} has no value, or an empty one in its list; write for example somaxconn = 4096"
+        "`[kernel]` {name} has no value, or an empty one in its list; write for example --kernel somaxconn=4096 (in a plan: somaxconn = 4096)"
     )]
     NoValue { name: String },
     #[error(
-        "`[kernel]` {name} is given twice, perhaps once by its short name; leave one out, or write a list to measure both values: somaxconn = [16, 4096], --kernel somaxconn=16,4096"
+        "`[kernel]` {name} is given twice, perhaps once by its short name; leave one out, or write a list to measure both values: --kernel somaxconn=16,4096 (in a plan: somaxconn = [16, 4096])"
     )]
     Twice { name: String },
 }

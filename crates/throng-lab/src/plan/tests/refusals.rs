@@ -168,3 +168,61 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
         }
     }
 }
+
+/// A refusal does not know where a value came from.
+#[test]
+fn what_is_to_be_written_is_told_as_a_flag_and_as_a_key() {
+    for (text, hint) in [
+        (
+            "connections = 0",
+            "write --connections 100 (in a plan: connections = 100), for example",
+        ),
+        (
+            "duration = '0s'",
+            "write --duration 2s (in a plan: duration = \"2s\"), for example",
+        ),
+        (
+            "send = 'a'\nexpect = '0 bytes'",
+            "write --expect '7 bytes' (in a plan: expect = \"7 bytes\"), for example",
+        ),
+        (
+            "rate = 0",
+            "write --rate 20000 (in a plan: rate = 20000), for example",
+        ),
+        (
+            "size = 1048577",
+            "write --size 1048576 or less (in a plan: size = 1048576)",
+        ),
+        (
+            "confidence = 1.5",
+            "write --confidence 0.01 for ± 1 % (in a plan: confidence = 0.01)",
+        ),
+        (
+            "connections = 3\nshards = 4",
+            "write --shards 3 or less (in a plan: shards = 3)",
+        ),
+        (
+            "cpus = '0:2'",
+            "write CPUs out of those, or --cpus any (in a plan: cpus = \"any\")",
+        ),
+        (
+            "source = '192.0.2.1'",
+            "add --net host (in a plan: net = \"host\"), or leave source out",
+        ),
+        (
+            "experiment = 'backlog'\nclients = 3\nrequests-total = 7",
+            "write --requests-total 9 (in a plan: requests-total = 9), for example, or other numbers of clients",
+        ),
+        (
+            "experiment = 'hold'\nconnections = 10\npings = 11",
+            "write --pings 10 or less, or --pings all (in a plan: pings = 10 or less, or pings = \"all\")",
+        ),
+    ] {
+        let error = refused(text);
+        let (_, told) = error.rsplit_once("; ").expect("a hint stands last");
+        assert_eq!(told, hint, "{text}");
+    }
+    let conflict = refused("net = 'host'\n[kernel]\nsomaxconn = 1");
+    let both = "`kernel` and --net host (in a plan: net = \"host\") contradict each other";
+    assert!(conflict.contains(both), "{conflict}");
+}
