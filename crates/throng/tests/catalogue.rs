@@ -267,21 +267,33 @@ fn names(of: &serde_json::Value) -> Vec<&str> {
         .collect()
 }
 
+/// The clauses that speak against the only server that was checked.
+fn broken(checked: &serde_json::Value) -> Vec<&str> {
+    let clauses = checked["reports"][0]["clauses"].as_array().expect("a list");
+    let is_against = |clause: &&serde_json::Value| {
+        let result = &clause["result"];
+        result == "failed" || result == "declared_but_holds"
+    };
+    let against = clauses.iter().filter(is_against);
+    against
+        .map(|clause| clause["name"].as_str().expect("a name"))
+        .collect()
+}
+
+/// Built-in models listen where they are not told to, for whoever types the command; no other server may.
 #[test]
 fn a_catalogued_server_is_held_to_the_contract_and_to_what_it_declares() {
     let bench = bench();
     let humble = "[exceptions]\nunix = 'It serves paths all the same.'";
     declare(&bench, "rust/humble", THRONG, humble);
     let (code, checked) = check(&bench, &["rust/poll"]);
-    assert_eq!(code, Some(0), "{checked:#}");
     assert_eq!(checked["reports"][0]["server"], "rust/poll");
+    assert_eq!((code, broken(&checked)), (Some(1), vec!["no-listener"]));
     let (code, checked) = check(&bench, &["rust/humble"]);
-    assert_eq!(code, Some(1));
-    let clauses = checked["reports"][0]["clauses"].as_array().expect("a list");
-    let is_wrong = |clause: &&serde_json::Value| clause["result"] == "declared_but_holds";
-    let wrong: Vec<_> = clauses.iter().filter(is_wrong).collect();
-    assert_eq!(wrong.len(), 1, "{wrong:#?}");
-    assert_eq!(wrong[0]["name"], "unix");
+    assert_eq!(
+        (code, broken(&checked)),
+        (Some(1), vec!["no-listener", "unix"])
+    );
 }
 
 /// None of them is tried, so that nothing takes long.
