@@ -27,7 +27,8 @@ use sheet::{Layout, Sheet, aligned, coloured, laid_out};
 /// From wide to narrow: the columns of each part of a table.
 const LAYOUTS: [&[&[Column]]; 3] = {
     use Column::{
-        Limit, Max, P50, P90, P99, P999, Published, Ratio, ServerCpu, ServerMemory, Target, Throughput,
+        Limit, Max, P50, P90, P99, P999, Published, Ratio, ServerCpu, ServerMemory, Target,
+        Throughput,
     };
     [
         &[&Column::ALL],

@@ -183,7 +183,10 @@ mod tests {
         let mut cut = timeline(100, 100, 2);
         cut.replies.truncate(41);
         cut.replies[40] = 3;
-        assert_eq!(check(&cut, 40 * SLICE_NS + 1, false).result, CheckResult::Passed);
+        assert_eq!(
+            check(&cut, 40 * SLICE_NS + 1, false).result,
+            CheckResult::Passed
+        );
     }
 
     #[test]
@@ -194,7 +197,10 @@ mod tests {
         );
         let mut short = timeline(100, 100, 2);
         short.replies.truncate(19);
-        assert_eq!(check(&short, 1_000, false).result, CheckResult::NotApplicable);
+        assert_eq!(
+            check(&short, 1_000, false).result,
+            CheckResult::NotApplicable
+        );
         assert_eq!(result(&timeline(9, 3, 0)), CheckResult::NotApplicable);
     }
 }

@@ -64,9 +64,15 @@ fn what_was_asked_otherwise_has_nothing_beside_it() {
     assert_eq!(published(&closed, "cpp/epoll"), None);
     assert!(!terminal(&closed, None, false).contains("published"));
     let text = terminal(&as_published(), None, false);
-    assert!(text.contains("published") && text.contains("Intel Core 2"), "{text}");
+    assert!(
+        text.contains("published") && text.contains("Intel Core 2"),
+        "{text}"
+    );
     let others = Summary::of(&as_published());
-    let elsewhere = others.groups.iter().filter(|group| group.connections != 100);
+    let elsewhere = others
+        .groups
+        .iter()
+        .filter(|group| group.connections != 100);
     let mut rows = elsewhere.flat_map(|group| &group.rows);
     assert!(rows.all(|row| row.published.is_none()));
     let json = throng_report::render(&closed, Format::Json, &throng_report::Options::default());
@@ -80,6 +86,10 @@ fn the_transcript_is_whole() {
     for one in results {
         let runs = &one.messages_per_second;
         assert!(runs.len() >= 3, "{}", one.name);
-        assert!(runs.iter().all(|run| (10_000.0..200_000.0).contains(run)), "{}", one.name);
+        assert!(
+            runs.iter().all(|run| (10_000.0..200_000.0).contains(run)),
+            "{}",
+            one.name
+        );
     }
 }
