@@ -164,7 +164,7 @@ mod tests {
             faster.contains("faster") && faster.contains("warm-up"),
             "{faster}"
         );
-        let slower = check(&timeline(130, 100, 2), 100 * SLICE_NS).detail;
+        let slower = check(&timeline(130, 100, 2), 100 * SLICE_NS, false).detail;
         assert!(slower.contains("slower"), "{slower}");
     }
 
