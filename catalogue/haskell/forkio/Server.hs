@@ -120,10 +120,11 @@ data Mailbox = Mailbox {waiting :: TVar [B.ByteString], kept :: TVar Int}
 type Room = TVar (Map.Map ThreadId Mailbox)
 
 -- | Reads in this thread and writes in another. Whichever ends ends the other.
+-- The greeting lies in the mailbox before the room knows it: it comes first, and
+-- whoever has read it hears all that is said from then on.
 member :: Socket -> Room -> IO ()
 member client room = do
-  sendAll client "connected\n"
-  mailbox <- Mailbox <$> newTVarIO [] <*> newTVarIO 0
+  mailbox <- Mailbox <$> newTVarIO [greeting] <*> newTVarIO (B.length greeting)
   reader <- myThreadId
   bracket_
     (atomically (modifyTVar' room (Map.insert reader mailbox)))
@@ -132,6 +133,8 @@ member client room = do
       (forkIO (writeFrom mailbox client `catch` ignored `finally` killThread reader))
       killThread
       (\_ -> relayLines client room B.empty)
+  where
+    greeting = "connected\n"
 
 writeFrom :: Mailbox -> Socket -> IO ()
 writeFrom mailbox client = forever $ do

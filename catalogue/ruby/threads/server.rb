@@ -4,7 +4,10 @@
 # lets another one run meanwhile. The main thread waits for connections and starts a thread for each.
 # `RUBY_MN_THREADS=1` makes the same program one of M:N threads: all but the main thread share a few of the kernel's.
 #
-# Left out on purpose: `broadcast`, for which a connection has two threads (`ruby/two-threads`); bodies of requests.
+# In `broadcast` the thread of who speaks writes to everybody itself and waits for nobody. What a socket has no room for
+# is not kept: its client is cut off. (`ruby/two-threads` has a second thread that writes, and keeps.)
+#
+# Left out on purpose: bodies of requests.
 
 require_relative "../contract"
 
@@ -16,6 +19,51 @@ def echo(connection)
   connection.write(chunk) while connection.readpartial(CHUNK_BYTES, chunk)
 rescue EOFError
   connection.close_write
+end
+
+# Those who hear each other. The mutex is held while somebody speaks, so that lines come whole, and to all in one order.
+class Room
+  LINE_BYTES = 64 * 1024
+
+  def initialize
+    @mutex = Mutex.new
+    @connections = Set.new
+  end
+
+  # Whoever has read the greeting hears everything that is said from then on, and nothing comes before it.
+  def join(connection)
+    @mutex.synchronize { @connections.add(connection) if takes?(connection, "connected\n") }
+  end
+
+  def say(line)
+    @mutex.synchronize { @connections.keep_if { |connection| takes?(connection, line) } }
+  end
+
+  def leave(connection)
+    @mutex.synchronize { @connections.delete(connection) }
+  end
+
+  private
+
+  # A socket without room is that of a client that does not read. Its thread then sees the end of input.
+  def takes?(connection, bytes)
+    return true if connection.write_nonblock(bytes, exception: false) == bytes.bytesize
+
+    connection.shutdown
+    false
+  rescue SystemCallError, IOError
+    # It was reset, which its thread sees too.
+    false
+  end
+end
+
+def broadcast(connection, room)
+  room.join(connection)
+  while (line = connection.gets("\n", Room::LINE_BYTES))&.end_with?("\n")
+    room.say(line)
+  end
+ensure
+  room.leave(connection)
 end
 
 def oneshot(connection, delay)
@@ -108,9 +156,10 @@ class HttpConversation
   end
 end
 
-def serve(connection, options)
+def serve(connection, options, room)
   case options.workload
   when "echo" then echo(connection)
+  when "broadcast" then broadcast(connection, room)
   when "http" then HttpConversation.new(connection, options.delay).serve
   when "oneshot" then oneshot(connection, options.delay)
   end
@@ -120,11 +169,12 @@ ensure
   connection.close
 end
 
-options = Contract.options(%w[echo http oneshot])
+options = Contract.options(%w[echo broadcast http oneshot])
 listeners = Contract.listen(options)
+room = Room.new
 Contract.ready(listeners)
 Socket.accept_loop(listeners) do |connection|
-  Thread.new { serve(connection, options) }
+  Thread.new { serve(connection, options, room) }
 rescue ThreadError
   # The kernel gives no more threads: this connection is not served, the others are.
   connection.close

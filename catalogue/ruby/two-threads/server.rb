@@ -8,12 +8,16 @@
 #   --hand-over queues       a queue for each connection; the reader puts the line into all of them
 #   --hand-over broadcaster  the same queues, owned and filled by one more thread, which readers send lines to
 #
-# Left out on purpose: `echo`, which does not need the second thread (`ruby/threads`).
+# In `echo` a reader hands what it reads to its own writer alone, by a queue with a bound, whatever the flag says: the
+# second thread is then needless, and what it costs can be seen. Left out on purpose: `http`.
 
 require_relative "../contract"
 
+CHUNK_BYTES = 16 * 1024
+# Chunks of an echo that wait for their writer: who does not read is then read from no further.
+CHUNKS_KEPT = 64
 LINE_BYTES = 64 * 1024
-# What is kept for a client that does not read; beyond that it is cut off.
+# What is kept of a broadcast for a client that does not read; beyond that it is cut off.
 KEPT_BYTES = 1024 * 1024
 # Who speaks is read on only when its own writer is less than this behind: else speaking outruns hearing.
 AHEAD_BYTES = 64 * 1024
@@ -227,16 +231,39 @@ rescue SystemCallError, IOError
   cut_off(connection)
 end
 
+def read_chunks(connection)
+  chunks = Thread::SizedQueue.new(CHUNKS_KEPT)
+  writer = Thread.new { write_chunks(connection, chunks) }
+  # Until the queue is closed, because its writer has failed.
+  loop { chunks.push(connection.readpartial(CHUNK_BYTES)) }
+rescue SystemCallError, IOError, ThreadError
+  # The end of input, or it was reset, or there was no thread to be had for its writer.
+ensure
+  # What was read before is still written.
+  chunks.close
+  writer&.join
+  connection.close
+end
+
+def write_chunks(connection, chunks)
+  while (chunk = chunks.pop)
+    connection.write(chunk)
+  end
+rescue SystemCallError, IOError
+  chunks.close
+  cut_off(connection)
+end
+
 HAND_OVERS = { "condvar" => SharedList, "queues" => Queues, "broadcaster" => Broadcaster }.freeze
 
-options = Contract.options(%w[broadcast]) do |flags, chosen|
+options = Contract.options(%w[echo broadcast]) do |flags, chosen|
   flags.on("--hand-over WAY", HAND_OVERS, HAND_OVERS.keys.join(", ")) { chosen.hand_over = _1 }
 end
 listeners = Contract.listen(options)
-room = (options.hand_over || SharedList).new
+room = (options.hand_over || SharedList).new if options.workload == "broadcast"
 Contract.ready(listeners)
 Socket.accept_loop(listeners) do |connection|
-  Thread.new { read_lines(connection, room) }
+  Thread.new { room ? read_lines(connection, room) : read_chunks(connection) }
 rescue ThreadError
   # The kernel gives no more threads: this connection is not served, the others are.
   connection.close

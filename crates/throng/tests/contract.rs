@@ -6,12 +6,15 @@ use support::{Bench, Outcome};
 use throng_record::{ClauseResult, ContractException, ContractReport};
 use throng_servers::Model;
 
+fn reports(outcome: &Outcome) -> Vec<ContractReport> {
+    let mut checked: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    serde_json::from_value(checked["reports"].take()).expect("a list of reports")
+}
+
 /// Checks a server as a user does, and reads what a program would.
 fn check(model: Model) -> (Outcome, ContractReport) {
     let outcome = Bench::new().throng(&["servers", "check", model.name(), "--format", "json"]);
-    let mut checked: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
-    let reports = checked["reports"].take();
-    let mut reports: Vec<ContractReport> = serde_json::from_value(reports).expect("reports");
+    let mut reports = reports(&outcome);
     let report = reports.pop().expect("one report");
     assert!(reports.is_empty() && report.server == model.name());
     (outcome, report)
@@ -85,6 +88,19 @@ fn people_see_a_row_for_each_server_and_a_sum() {
     ] {
         assert!(outcome.stdout.contains(part), "{part}: {}", outcome.stdout);
     }
+}
+
+#[test]
+fn servers_that_are_checked_side_by_side_stand_in_the_order_asked() {
+    // The first has more clauses and slower ones than the others.
+    let names = ["two-threads-per-connection", "iterative", "prefork"];
+    let flags = ["--jobs", "3", "--format", "json"];
+    let outcome = Bench::new().throng(&[&["servers", "check"], &names[..], &flags].concat());
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let reports = reports(&outcome);
+    let found: Vec<&str> = reports.iter().map(|report| &*report.server).collect();
+    assert_eq!(found, names);
+    assert!(reports.iter().all(ContractReport::is_kept));
 }
 
 #[test]

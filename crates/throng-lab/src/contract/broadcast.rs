@@ -4,13 +4,13 @@ use std::thread;
 use std::time::Duration;
 
 use super::clause::{Clause, Outcome, Verdict};
-use super::client::Client;
+use super::client::{Client, pattern};
 use super::server::Server;
 use super::stage::{Seen, Stage};
 
 pub(super) mod slow;
 
-pub(super) const CLAUSES: [Clause; 6] = [
+pub(super) const CLAUSES: [Clause; 7] = [
     Clause::core(
         "greeting",
         greeting,
@@ -30,6 +30,11 @@ pub(super) const CLAUSES: [Clause; 6] = [
         "lines-in-pieces",
         lines_in_pieces,
         "a line goes out whole, and only when it is ended, whatever the pieces in which it comes",
+    ),
+    Clause::core(
+        "longest-line",
+        longest_line,
+        "a line of 64 KiB, its newline included, goes out whole",
     ),
     Clause::core(
         "unfinished-line",
@@ -110,6 +115,26 @@ fn lines_in_pieces(stage: &Stage<'_>) -> Outcome {
         for client in &mut clients {
             client.expect(&LINES[heard..])?;
         }
+    }
+    Ok(Verdict::Holds)
+}
+
+fn longest_line(stage: &Stage<'_>) -> Outcome {
+    const LINE_BYTES: usize = 64 * 1024;
+    let server = stage.start()?;
+    let mut clients = join(stage, &server, 3)?;
+    // No newline but the last.
+    let mut line: Vec<u8> = pattern(LINE_BYTES).iter().map(|byte| byte | 0x80).collect();
+    line[LINE_BYTES - 1] = b'\n';
+    say(&mut clients, 0, &line)?;
+    say(&mut clients, 1, b"and on\n")?;
+    // The same with the newline by itself.
+    let (begun, newline) = line.split_at(LINE_BYTES - 1);
+    clients[2].send(begun)?;
+    say(&mut clients, 1, b"meanwhile\n")?;
+    clients[2].send(newline)?;
+    for client in &mut clients {
+        client.expect(&line)?;
     }
     Ok(Verdict::Holds)
 }

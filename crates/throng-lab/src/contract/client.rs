@@ -224,17 +224,37 @@ impl Client {
         message: &[u8],
         then_ends: bool,
     ) -> Result<(), Seen> {
+        self.expect_while_sending(message, message, then_ends)
+    }
+
+    /// Sends as much as is taken of one who does not read, and begins to read only then; with the end of output behind.
+    pub(super) fn echo_read_late(&mut self, message: &[u8]) -> Result<(), Seen> {
+        let pushed = self.push_until_full(message.len() - 1, |pushed| &message[pushed..])?;
+        if pushed < message.len() {
+            return self.expect_while_sending(&message[pushed..], message, true);
+        }
+        self.end_output()?;
+        sleep(QUIET);
+        self.expect(message)
+    }
+
+    fn expect_while_sending(
+        &mut self,
+        sent: &[u8],
+        due: &[u8],
+        then_ends: bool,
+    ) -> Result<(), Seen> {
         let mut sender = self.try_clone()?;
         thread::scope(|scope| {
             let sending = scope.spawn(move || {
-                sender.send(message)?;
+                sender.send(sent)?;
                 if then_ends {
                     sender.end_output()
                 } else {
                     Ok(())
                 }
             });
-            let received = self.expect(message);
+            let received = self.expect(due);
             // Whoever does not take it would keep the sender for all its patience.
             if received.is_err() {
                 let _ = socket::end_input(&*self);

@@ -6,6 +6,9 @@ use super::clause::{Clause, Outcome, Verdict};
 use super::client::pattern;
 use super::stage::Stage;
 
+/// Sizes of what is sent by one that reads late: little enough for the kernel to hold most of it, and too much.
+pub(super) const READ_LATE: [usize; 2] = [300_000, 8_000_000];
+
 pub(super) const CLAUSES: [Clause; 7] = [
     Clause::core(
         "one-byte-at-a-time",
@@ -110,6 +113,17 @@ fn half_close_after_bytes(stage: &Stage<'_>) -> Outcome {
             .echo_while_sending(&pattern(size), true)
             .and_then(|()| client.expect_end())
             .map_err(|seen| seen.after(format_args!("{size} bytes and the end of input")))?;
+    }
+    for size in READ_LATE {
+        let mut client = stage.connect(&server)?;
+        client
+            .echo_read_late(&pattern(size))
+            .and_then(|()| client.expect_end())
+            .map_err(|seen| {
+                seen.after(format_args!(
+                    "{size} bytes and the end of input, before anything is read"
+                ))
+            })?;
     }
     Ok(Verdict::Holds)
 }

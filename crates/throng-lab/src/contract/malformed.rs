@@ -1,4 +1,4 @@
-//! Malformed requests of `http`: 400, and a close.
+//! Malformed requests of `http`: refused, and a close.
 
 use throng_record::ContractException;
 
@@ -12,7 +12,7 @@ pub(super) const CLAUSES: [Clause; 2] = [
     Clause::core(
         "malformed",
         malformed,
-        "a request line or a header that is none, and a `delay` or `count` that is no number, get 400 and a close",
+        "a request line or a header that is none, and a `delay` or `count` that is no number, get 400 (431 and 505 pass too) and a close",
     )
     .under(ContractException::Malformed),
     Clause::core(
@@ -31,6 +31,8 @@ const MALFORMED: [&[u8]; 7] = [
     b"GET /?count=x HTTP/1.1\r\nHost: throng\r\n\r\n",
     b"GET /?count=-1 HTTP/1.1\r\nHost: throng\r\n\r\n",
 ];
+/// Bad Request; Request Header Fields Too Large and HTTP Version Not Supported, which some parsers make of these.
+const REFUSALS: [u16; 3] = [400, 431, 505];
 const WRONG_TOLD_MAX: usize = 2;
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
@@ -43,7 +45,8 @@ fn malformed(stage: &Stage<'_>) -> Outcome {
         let answer = client.read_to_end(ANSWER_BYTES_MAX);
         let is_refused = answer.as_ref().is_ok_and(|answer| {
             let text = String::from_utf8_lossy(answer);
-            response::status(text.lines().next().unwrap_or_default()) == Some(400)
+            let status = response::status(text.lines().next().unwrap_or_default());
+            status.is_some_and(|status| REFUSALS.contains(&status))
         });
         if !is_refused {
             let answer = answer.map_or_else(|seen| seen.0, |answer| quoted(&answer));

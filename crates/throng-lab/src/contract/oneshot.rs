@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::quoted;
 use super::stage::{Seen, Stage};
-use super::waiting::{lasted, together};
+use super::waiting::{all_wait, lasted, together};
 
 pub(super) const CLAUSES: [Clause; 4] = [
     Clause::core(
@@ -66,8 +66,11 @@ fn answer_waits(stage: &Stage<'_>) -> Outcome {
 }
 
 fn delays_together(stage: &Stage<'_>) -> Outcome {
-    together(stage, &["--delay-ms", "1000"], QUESTION, |client| {
-        client.expect(ANSWER)
+    together(|delay_ms| {
+        let flags = ["--delay-ms", &delay_ms.to_string()];
+        all_wait(stage, &flags, QUESTION, delay_ms, |client| {
+            client.expect(ANSWER)
+        })
     })
 }
 

@@ -5,6 +5,7 @@ use throng_sys::sysctl;
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::{Client, pattern};
+use super::echo::READ_LATE;
 use super::stage::{Seen, Stage};
 
 pub(super) const CLAUSES: [Clause; 2] = [
@@ -38,24 +39,31 @@ pub(super) fn kernel_bytes_max() -> usize {
     2 * (largest("net.ipv4.tcp_wmem") + largest("net.ipv4.tcp_rmem"))
 }
 
-/// Fills what there is between the client and the server's patience; how many bytes that took.
-fn fill(client: &mut Client) -> Result<usize, Seen> {
+/// Sends without reading until nothing is taken any more, or more than `bytes_max` are; how many were taken.
+fn fill(client: &mut Client, bytes_max: usize) -> Result<usize, Seen> {
     let message = pattern(PERIOD * 256);
-    let most = kernel_bytes_max() + KEPT_MAX;
-    client.push_until_full(most, |pushed| &message[pushed % PERIOD..])
+    client.push_until_full(bytes_max, |pushed| &message[pushed % PERIOD..])
 }
 
 fn bounded(stage: &Stage<'_>) -> Outcome {
     let server = stage.start()?;
-    let mut slow = stage.connect(&server)?;
-    let pushed = fill(&mut slow)?;
     let most = kernel_bytes_max() + KEPT_MAX;
-    if pushed > most {
-        return Seen::of(format!(
-            "{pushed} bytes were taken of a client that reads none, where the kernel holds {} at most",
-            kernel_bytes_max()
-        ));
+    for bytes_max in READ_LATE.into_iter().chain([most]) {
+        let mut slow = stage.connect(&server)?;
+        let pushed = fill(&mut slow, bytes_max)?;
+        if pushed > most {
+            return Seen::of(format!(
+                "{pushed} bytes were taken of a client that reads none, where the kernel holds {} at most",
+                kernel_bytes_max()
+            ));
+        }
+        everything_comes(&mut slow, pushed)?;
     }
+    Ok(Verdict::Holds)
+}
+
+/// What was taken comes back, and the connection is as good as before.
+fn everything_comes(slow: &mut Client, pushed: usize) -> Result<(), Seen> {
     let message = pattern(PERIOD * 256);
     let mut read = 0;
     while read < pushed {
@@ -65,8 +73,7 @@ fn bounded(stage: &Stage<'_>) -> Outcome {
             .map_err(|seen| seen.after(format_args!("after {read} of {pushed} bytes")))?;
         read += next.len();
     }
-    slow.echo(b"awake\n")?;
-    Ok(Verdict::Holds)
+    slow.echo(b"awake\n")
 }
 
 fn alone(stage: &Stage<'_>) -> Outcome {
@@ -78,7 +85,7 @@ fn alone(stage: &Stage<'_>) -> Outcome {
     }
     let mut slow = stage.connect(&server)?;
     slow.echo(b"hello\n")?;
-    fill(&mut slow)?;
+    fill(&mut slow, kernel_bytes_max() + KEPT_MAX)?;
     for mut other in stage.connect_many(&server, others)? {
         other
             .echo(b"hello\n")

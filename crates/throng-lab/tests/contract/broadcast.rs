@@ -12,6 +12,8 @@ use super::server::Shared;
 
 /// Lines that wait for one listener at most.
 const QUEUE: usize = 128;
+/// Shorter than the longest line that must be served.
+const SHORT: usize = 32 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Room {
@@ -109,6 +111,9 @@ pub(crate) fn serve(mut stream: TcpStream, shared: &Shared) {
             let rest = begun.split_off(end + 1);
             shared.room.say(&begun, fault);
             begun = rest;
+        }
+        if fault == Fault::EndsLongLines && begun.len() > SHORT {
+            break;
         }
     }
     shared

@@ -24,6 +24,7 @@ pub(crate) enum Fault {
     SwapsBytes,
     PassesPiecesOn,
     EndsTheUnfinished,
+    EndsLongLines,
     KeepsForTheSlow,
     WaitsForTheSlow,
     ForgetsThePipelined,
@@ -38,7 +39,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const ALL: [Self; 32] = [
+    const ALL: [Self; 33] = [
         Self::None,
         Self::IgnoresUnknownFlags,
         Self::TakesAnyWorkload,
@@ -60,6 +61,7 @@ impl Fault {
         Self::SwapsBytes,
         Self::PassesPiecesOn,
         Self::EndsTheUnfinished,
+        Self::EndsLongLines,
         Self::KeepsForTheSlow,
         Self::WaitsForTheSlow,
         Self::ForgetsThePipelined,

@@ -68,7 +68,7 @@ fn trial(name: String, test: impl FnOnce() + Send + 'static) -> Trial {
 use Workload::{Broadcast, Echo, Http, Oneshot};
 
 /// A fault, the workload in which it shows, and the clauses that it breaks.
-const BROKEN: [(Fault, Workload, &[&str]); 31] = [
+const BROKEN: [(Fault, Workload, &[&str]); 32] = [
     (Fault::IgnoresUnknownFlags, Oneshot, &["unknown-flag"]),
     (
         Fault::TakesAnyWorkload,
@@ -111,9 +111,10 @@ const BROKEN: [(Fault, Workload, &[&str]); 31] = [
     (
         Fault::PassesPiecesOn,
         Broadcast,
-        &["lines-in-pieces", "unfinished-line"],
+        &["lines-in-pieces", "longest-line", "unfinished-line"],
     ),
     (Fault::EndsTheUnfinished, Broadcast, &["unfinished-line"]),
+    (Fault::EndsLongLines, Broadcast, &["longest-line"]),
     (Fault::KeepsForTheSlow, Broadcast, &["slow-listener-closed"]),
     (
         Fault::WaitsForTheSlow,

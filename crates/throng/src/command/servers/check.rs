@@ -2,14 +2,17 @@
 
 mod table;
 
+use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use throng_lab::catalogue::{Cache, Catalogue, Unprepared};
-use throng_lab::contract::{self, Subject, Trying};
+use throng_lab::contract::{self, Trying};
 use throng_record::{ContractReport, LeftOut};
 use throng_sys::limits;
 
@@ -27,6 +30,7 @@ Examples:
   throng servers check epoll-edge python go/goroutines
   throng servers check poll --format json
   throng servers check --catalogue servers rust/mine
+  throng servers check --jobs 4                      everything, four servers at a time
 
 Every clause is tried on a server of its own: refusals, ready lines, IPv6 and Unix sockets, the
 backlog that the kernel was asked for, what each workload answers, slow readers, resets, a thousand
@@ -55,6 +59,9 @@ pub(super) struct Arguments {
     /// Take a server that cannot run on this machine for one that fails, whether or not it was named
     #[arg(long)]
     strict: bool,
+    /// Servers that are checked side by side
+    #[arg(long, value_name = "N", default_value = "1")]
+    jobs: NonZeroUsize,
     #[command(flatten)]
     catalogue: CatalogueFlag,
 }
@@ -76,6 +83,22 @@ struct Checked {
     broken: Vec<LeftOut>,
 }
 
+/// What came of one.
+enum Came {
+    Checked(ContractReport),
+    LeftOut(LeftOut),
+    Broken(LeftOut),
+}
+
+/// What checking a server takes, beside the server.
+struct Bench<'a> {
+    program: &'a Path,
+    /// Where catalogued servers are built; there where there is one to be checked.
+    cache: Option<Cache>,
+    interrupted: &'a AtomicBool,
+    bar: ProgressBar,
+}
+
 pub(super) fn run(arguments: &Arguments, audience: Audience) -> Result<Exit, Failure> {
     let program = catalogue::program()?;
     let folder = arguments.catalogue.folder();
@@ -84,20 +107,21 @@ pub(super) fn run(arguments: &Arguments, audience: Audience) -> Result<Exit, Fai
         false => catalogue::find(folder, &program)?,
     };
     let candidates = subject::meant(&arguments.names, &catalogue)?;
+    let is_catalogued = |candidate: &Candidate<'_>| matches!(candidate, Candidate::Catalogued(_));
+    let has_catalogued = candidates.iter().any(is_catalogued);
+    let cache = has_catalogued.then(catalogue::cache).transpose()?;
     let interrupted = interrupt::watch()?;
     if let Err(error) = limits::raise_open_files() {
         note(error);
     }
-    let bar = bar(candidates.len());
-    let mut checked = Checked::default();
-    for &candidate in &candidates {
-        if interrupted.load(Ordering::Relaxed) {
-            break;
-        }
-        checked.check(candidate, &program, &interrupted, &bar)?;
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
+    let bench = Bench {
+        program: &program,
+        cache,
+        interrupted: &interrupted,
+        bar: bar(candidates.len()),
+    };
+    let checked = bench.check_all(&candidates, arguments.jobs);
+    bench.bar.finish_and_clear();
     let text = match audience {
         Audience::Terminal => table::for_people(&checked),
         Audience::Json => output::json(&checked),
@@ -106,41 +130,76 @@ pub(super) fn run(arguments: &Arguments, audience: Audience) -> Result<Exit, Fai
     Ok(checked.exit(candidates.len(), arguments))
 }
 
-impl Checked {
-    fn check(
-        &mut self,
-        candidate: Candidate<'_>,
-        program: &Path,
-        interrupted: &AtomicBool,
-        bar: &ProgressBar,
-    ) -> Result<(), Failure> {
+impl Bench<'_> {
+    /// Each of the threads takes the next server, and lives until the last of its servers has ended: children are bound to the
+    /// thread that started them. The results are in the order of the candidates.
+    fn check_all(&self, candidates: &[Candidate<'_>], jobs: NonZeroUsize) -> Checked {
+        let next = AtomicUsize::new(0);
+        let all = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            for _ in 0..jobs.get().min(candidates.len()) {
+                scope.spawn(|| {
+                    while !self.interrupted.load(Ordering::Relaxed) {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(&candidate) = candidates.get(place) else {
+                            return;
+                        };
+                        if let Some(came) = self.check(candidate) {
+                            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                            all.push((place, came));
+                        }
+                        self.bar.inc(1);
+                    }
+                });
+            }
+        });
+        let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.sort_unstable_by_key(|&(place, _)| place);
+        all.into_iter().map(|(_, came)| came).collect()
+    }
+
+    /// Nothing where the user ended it before it could begin.
+    fn check(&self, candidate: Candidate<'_>) -> Option<Came> {
         let name = candidate.name();
-        bar.set_message(name.clone());
+        self.bar.set_message(name.clone());
         let subject = match candidate {
-            Candidate::BuiltIn(model) => Some(subject::built_in(model, program)),
+            Candidate::BuiltIn(model) => subject::built_in(model, self.program),
             Candidate::Catalogued(server) => {
-                let cache: Cache = catalogue::cache()?;
-                let mut on_build = || bar.set_message(format!("{name} · building"));
-                match server.prepare(&cache, interrupted, &mut on_build) {
-                    Ok(recipe) => subject::catalogued(server, recipe),
+                let cache = self.cache.as_ref()?;
+                let mut on_build = || self.bar.set_message(format!("{name} · building"));
+                match server.prepare(cache, self.interrupted, &mut on_build) {
+                    Ok(recipe) => subject::catalogued(server, recipe)?,
                     Err(Unprepared::Missing(why)) => {
-                        self.left_out.push(LeftOut { name, why });
-                        None
+                        return Some(Came::LeftOut(LeftOut { name, why }));
                     }
                     Err(Unprepared::Failed(why)) => {
-                        self.broken.push(LeftOut { name, why });
-                        None
+                        return Some(Came::Broken(LeftOut { name, why }));
                     }
-                    Err(Unprepared::Interrupted) => None,
+                    Err(Unprepared::Interrupted) => return None,
                 }
             }
         };
-        if let Some(subject) = subject {
-            self.reports.push(check(&subject, interrupted, bar));
-        }
-        Ok(())
+        let mut tell = |trying: Trying<'_>| self.bar.set_message(in_words(&subject.name, trying));
+        let report = contract::check(&subject, self.interrupted, &mut tell);
+        Some(Came::Checked(report))
     }
+}
 
+impl FromIterator<Came> for Checked {
+    fn from_iter<I: IntoIterator<Item = Came>>(all: I) -> Self {
+        let mut checked = Self::default();
+        for came in all {
+            match came {
+                Came::Checked(report) => checked.reports.push(report),
+                Came::LeftOut(server) => checked.left_out.push(server),
+                Came::Broken(server) => checked.broken.push(server),
+            }
+        }
+        checked
+    }
+}
+
+impl Checked {
     fn exit(&self, asked: usize, arguments: &Arguments) -> Exit {
         let done = self.reports.len() + self.left_out.len() + self.broken.len();
         let is_complete = |report: &ContractReport| report.complete;
@@ -156,11 +215,6 @@ impl Checked {
             Exit::Failed
         }
     }
-}
-
-fn check(subject: &Subject<'_>, interrupted: &AtomicBool, bar: &ProgressBar) -> ContractReport {
-    let mut tell = |trying: Trying<'_>| bar.set_message(in_words(&subject.name, trying));
-    contract::check(subject, interrupted, &mut tell)
 }
 
 /// Hidden by itself where standard error is no terminal.
