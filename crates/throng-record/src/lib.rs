@@ -47,7 +47,8 @@ pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRec
 pub use machine::Machine;
 pub use network::{Network, NetworkRecord};
 pub use phase::{
-    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, SlowConnection, SteadyWindow,
+    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, RepliesPerConnection, SlowConnection,
+    SteadyWindow,
 };
 pub use plan::Plan;
 pub use protocol::{Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Stop};
