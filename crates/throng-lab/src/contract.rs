@@ -37,9 +37,9 @@ use std::time::Instant;
 
 use throng_record::{ClauseRecord, ClauseResult, ContractException, ContractReport};
 
+use crate::catalogue::Workload;
 use clause::{Clause, Verdict};
 use stage::{Seen, Stage};
-use crate::catalogue::Workload;
 pub use subject::{MakeCommand, Subject};
 
 /// What is being tried, for whoever shows the progress.

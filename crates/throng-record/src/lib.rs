@@ -38,7 +38,7 @@ pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use contract::{ClauseRecord, ClauseResult, ContractReport};
 pub use errors::{ErrorCounts, ErrorKind};
 pub use fanout::{FanoutPhases, FanoutSpec, IndexSlice, LinePhase, Sustain, SustainedPhase};
-pub use finding::{Finding, Side};
+pub use finding::{Finding, OneCoreCause, Side};
 pub use fleet::{Backend, Closing, FleetSpec, SourceAddresses};
 pub use histogram::Histogram;
 pub use hold::{HoldPhases, HoldSpec, KernelMemoryRecord, KernelMemorySample, SlabGrowth};

@@ -4,11 +4,11 @@ use throng_record::ContractException;
 
 use super::stage::{Seen, Stage};
 use super::subject::Subject;
-use crate::catalogue::Workload;
 use super::{
     broadcast, crowd, echo, ending, http, listening, malformed, observed, oneshot, refusals,
     resets, slow_reader, waiting,
 };
+use crate::catalogue::Workload;
 
 /// One thing that the contract asks for.
 pub(super) struct Clause {

@@ -146,7 +146,9 @@ fn subject(fault: Fault, workloads: &[Workload]) -> Subject<'static> {
     Subject {
         name: fault.word(),
         model: match (fault, workloads) {
-            (Fault::KeepsEverything, _) | (_, [Broadcast]) => DeclaredModel::TwoThreadsPerConnection,
+            (Fault::KeepsEverything, _) | (_, [Broadcast]) => {
+                DeclaredModel::TwoThreadsPerConnection
+            }
             _ => DeclaredModel::ThreadPerConnection,
         },
         workloads: workloads.to_vec(),
