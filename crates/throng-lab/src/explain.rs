@@ -20,7 +20,9 @@ mod waiting;
 
 pub(crate) use account::Account;
 pub(crate) use attribution::attribute;
-pub(crate) use findings::{Evidence, Limits, ServerSeen, cost_grows_with_idle, findings};
+pub(crate) use findings::{
+    CoresSeen, Evidence, Limits, ServerSeen, cost_grows_with_idle, findings,
+};
 pub(crate) use least::duration_least_ns;
 pub(crate) use seen::{FlowSeen, FlowsSeen, QueueSeen, Seen};
 

@@ -33,6 +33,12 @@ pub(crate) fn cores(side: &SideRecord, at_once: u32) -> f64 {
     f64::from((side.cpus.len() as u32).min(at_once.max(1)).max(1))
 }
 
+/// CPU time ÷ window; `None` without the right window.
+pub(crate) fn cores_used(side: &SideRecord) -> Option<f64> {
+    (side.window_ns > 0 && !side.is_of_other_window)
+        .then(|| side.cpu_ns as f64 / side.window_ns as f64)
+}
+
 /// The limit, as [`Limit`] defines it. A spinning pacer is always busy, so an open loop is judged by its rate first.
 pub(crate) fn limit(pacing: &Pacing, replies_per_second: f64, busy: Busy) -> Limit {
     if let Pacing::Open {

@@ -28,7 +28,7 @@ use throng_sys::open_descriptors::OpenDescriptors;
 use throng_sys::process_tree::ProcessTree;
 use throng_sys::steal::CpuTimes;
 
-use crate::checks::steal::Stolen;
+use crate::checks::steal::{Stolen, TICK_NS};
 
 pub(crate) use kernel_account::{KernelAccount, KernelAccountSeen};
 use kernel_memory::KernelMemoryWatch;
@@ -60,6 +60,8 @@ pub(crate) struct Observations {
     pub(crate) server: Option<SideRecord>,
     pub(crate) generator: Option<SideRecord>,
     pub(crate) stolen: Option<Stolen>,
+    /// Cores of the server's CPUs on which nobody ran in the measured window; absent where it cannot be told.
+    pub(crate) cores_idle: Option<f64>,
     pub(crate) kernel_counters: CounterDeltas,
     pub(crate) phase_costs: Vec<PhaseCost>,
     /// To be asked when both sides have ended.
@@ -228,6 +230,10 @@ impl Observer {
         let unaccepted = self.waiting.as_ref().and_then(|seen| seen.connections);
         let accepted = connected.saturating_sub(unaccepted.unwrap_or(0));
         let stolen = stolen(&self.window, self.server.as_ref(), self.generator.as_ref());
+        let cores_idle = self
+            .server
+            .as_ref()
+            .and_then(|side| cores_idle(&self.window, &side.cpus));
         Observations {
             descriptors: self.server.as_ref().and_then(|side| side.descriptors),
             phase_costs: self.phases.costs,
@@ -235,6 +241,7 @@ impl Observer {
             server: self.server.map(|side| side.record(accepted, replies)),
             generator: self.generator.map(|side| side.record(connected, replies)),
             stolen,
+            cores_idle,
             kernel_counters: counters.unwrap_or_default(),
             unaccepted,
         }
@@ -269,6 +276,20 @@ fn stolen(
         }
     }
     Some(sum)
+}
+
+/// The idle time of these CPUs ÷ the window. The kernel tells it in whole ticks: one of each CPU may be chance, and is not counted.
+fn cores_idle(window: &[Option<CpuTimes>; 2], cpus: &[u32]) -> Option<f64> {
+    let [Some(begin), Some(end)] = window else {
+        return None;
+    };
+    let passed = end.delta_since(begin);
+    let of_cpu = |cpu: &u32| {
+        let time = passed.per_cpu.get(cpu)?;
+        let idle_ns = (time.idle_ns + time.iowait_ns).saturating_sub(TICK_NS);
+        (time.all_ns() > 0).then(|| idle_ns as f64 / time.all_ns() as f64)
+    };
+    cpus.iter().map(of_cpu).sum()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod connections;
 mod connects;
+mod fairness;
 mod fanout;
 mod hold;
 mod merge;

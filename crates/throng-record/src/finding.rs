@@ -215,6 +215,54 @@ pub enum Finding {
         /// The backlog asked of the server; absent where it was not ours to ask.
         backlog: Option<u32>,
     },
+    /// A server used one core and no more, while others that it was allowed stood idle and clients waited.
+    OneCoreOfMany {
+        /// The server's CPU time ÷ the window.
+        cores_used: f64,
+        /// CPUs that it was allowed.
+        cores_allowed: u32,
+        /// Of these, what nobody used: their idle time ÷ the window, less what the kernel's ticks may err by.
+        cores_idle: f64,
+        /// What the server's busiest thread used of a core; absent where it could not be read.
+        busiest_thread_cores: Option<f64>,
+        /// Most threads of the server seen at once, over all its processes.
+        threads_max: u32,
+        /// Connections that asked at once.
+        connections: u32,
+        /// Why no more, as far as it is known.
+        held_by: OneCoreCause,
+    },
+    /// Some connections were served far more often than others.
+    UnfairService {
+        /// Connections.
+        connections: u32,
+        /// Replies of the window to the connection that had fewest.
+        replies_min: u32,
+        /// One connection in ten had no more than this.
+        replies_p10: u32,
+        /// Half of them had no more than this.
+        replies_median: u32,
+        /// Nine in ten had no more than this.
+        replies_p90: u32,
+        /// Replies to the connection that had most.
+        replies_max: u32,
+        /// Jain's fairness index, 1 ÷ connections to 1.
+        fairness_jain: f64,
+    },
+}
+
+/// What keeps a server to one core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OneCoreCause {
+    /// CPython's global interpreter lock: of its threads one at a time runs Python. By the server's declared model and runtime.
+    GlobalInterpreterLock,
+    /// Ruby's global VM lock, in the same way.
+    GlobalVmLock,
+    /// One thread serves: by the server's model, by its number of workers, or since one was seen to do all the work.
+    OneThread,
+    /// Several threads or processes shared one core's worth of work.
+    NotKnown,
 }
 
 /// One of the two ends.
@@ -248,6 +296,8 @@ impl Finding {
             Self::ThreadsExhausted { .. } => "threads-exhausted",
             Self::CostGrowsWithIdle { .. } => "cost-grows-with-idle",
             Self::SynRetransmissionSteps { .. } => "syn-retransmission-steps",
+            Self::OneCoreOfMany { .. } => "one-core-of-many",
+            Self::UnfairService { .. } => "unfair-service",
         }
     }
 }

@@ -38,7 +38,7 @@ pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use contract::{ClauseRecord, ClauseResult, ContractReport};
 pub use errors::{ErrorCounts, ErrorKind};
 pub use fanout::{FanoutPhases, FanoutSpec, IndexSlice, LinePhase, Sustain, SustainedPhase};
-pub use finding::{Finding, Side};
+pub use finding::{Finding, OneCoreCause, Side};
 pub use fleet::{Backend, Closing, FleetSpec, SourceAddresses};
 pub use histogram::Histogram;
 pub use hold::{HoldPhases, HoldSpec, KernelMemoryRecord, KernelMemorySample, SlabGrowth};
@@ -47,7 +47,8 @@ pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRec
 pub use machine::Machine;
 pub use network::{Network, NetworkRecord};
 pub use phase::{
-    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, SlowConnection, SteadyWindow,
+    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, RepliesPerConnection, SlowConnection,
+    SteadyWindow,
 };
 pub use plan::Plan;
 pub use protocol::{Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Stop};

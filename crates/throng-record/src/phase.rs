@@ -83,6 +83,36 @@ pub struct SteadyWindow {
     /// leave those out.
     #[serde(default)]
     pub connections_starved: u32,
+    /// How the replies fell on the connections; absent where the window had no length or no replies.
+    #[serde(default)]
+    pub replies_per_connection: Option<RepliesPerConnection>,
+}
+
+/// Replies that each connection got within the window, over the connections that were open from its begin to its end: of each the difference between
+/// its counts at both ends. Quantiles are by nearest rank: a connection had exactly so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RepliesPerConnection {
+    /// How many connections.
+    pub connections: u32,
+    /// The fewest.
+    pub min: u32,
+    /// One connection in ten had no more than this.
+    pub p10: u32,
+    /// Half of them had no more than this.
+    pub median: u32,
+    /// Nine in ten had no more than this.
+    pub p90: u32,
+    /// The most.
+    pub max: u32,
+    /// The mean.
+    pub mean: f64,
+    /// The fairness index of Jain, Chiu and Hawe ("A quantitative measure of fairness and discrimination", DEC-TR-301, 1984): (Σx)² ÷ (n Σx²). 1
+    /// where all had the same, k ÷ n where k of n shared all of it.
+    pub fairness_jain: f64,
+    /// The mean over the connections of that thread of the generator which got the fewest for each.
+    pub shard_mean_min: f64,
+    /// The same of that which got the most: where these two differ, the generator may be why.
+    pub shard_mean_max: f64,
 }
 
 /// Exchanging messages.

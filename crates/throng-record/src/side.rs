@@ -30,6 +30,10 @@ pub struct SideRecord {
     /// threads that lived to its end, hence at least so much; absent where it could not be read.
     #[serde(default)]
     pub run_delay_ns: Option<u64>,
+    /// CPU time in the window of the thread that used most, of those that lived through it, from the scheduler's account; absent where it
+    /// could not be read.
+    #[serde(default)]
+    pub busiest_thread_ns: Option<u64>,
     /// The user part, tick based: below 50 ms it is noise.
     pub user_ns: u64,
     /// The system part, tick based: below 50 ms it is noise.

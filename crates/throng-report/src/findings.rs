@@ -147,6 +147,12 @@ fn gravity(finding: &Finding) -> f64 {
             idlest_depth_mean,
             ..
         } => busiest_depth_mean - idlest_depth_mean,
+        Finding::OneCoreOfMany { cores_idle, .. } => *cores_idle,
+        Finding::UnfairService {
+            replies_p10,
+            replies_p90,
+            ..
+        } => f64::from(*replies_p90) / f64::from((*replies_p10).max(1)),
     }
 }
 

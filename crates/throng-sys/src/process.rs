@@ -131,9 +131,17 @@ pub(crate) fn context_switches(pid: u32, thread: u32) -> io::Result<(u64, u64)> 
     }
 }
 
-/// How long one thread has waited for a CPU though it could have run, so far, from `/proc/PID/task/TID/schedstat`; `None` where the
-/// kernel does not count it (`CONFIG_SCHED_INFO`).
-pub(crate) fn run_delay_ns(pid: u32, thread: u32) -> io::Result<Option<u64>> {
+/// What the scheduler has given one thread so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ThreadTime {
+    /// How long it ran.
+    pub(crate) ran_ns: u64,
+    /// How long it waited for a CPU though it could have run.
+    pub(crate) waited_ns: u64,
+}
+
+/// From `/proc/PID/task/TID/schedstat`; `None` where the kernel does not count it (`CONFIG_SCHED_INFO`).
+pub(crate) fn thread_time(pid: u32, thread: u32) -> io::Result<Option<ThreadTime>> {
     let path = format!("/proc/{pid}/task/{thread}/schedstat");
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -144,7 +152,7 @@ pub(crate) fn run_delay_ns(pid: u32, thread: u32) -> io::Result<Option<u64>> {
         return Err(unexpected_content(path, "no run delay"));
     };
     // A thread that never ran cannot be asked; a kernel that does not count says 0 of all.
-    Ok((ran_ns > 0).then_some(waited_ns))
+    Ok((ran_ns > 0).then_some(ThreadTime { ran_ns, waited_ns }))
 }
 
 /// The thread ids of process `pid`, from `/proc/PID/task`.

@@ -83,6 +83,26 @@ pub struct ContextSwitches {
     pub involuntary: u64,
 }
 
+/// What the scheduler has given the living threads of a process tree, since each thread started.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ThreadTimes {
+    /// How long they, together, have waited for a CPU though they could have run.
+    pub run_delay_ns: u64,
+    /// How long each has run, by its id.
+    pub ran_ns: HashMap<u32, u64>,
+}
+
+impl ThreadTimes {
+    /// The most that one thread has run since `earlier`, of those that lived then.
+    pub fn most_since(&self, earlier: &Self) -> Option<u64> {
+        let both = self.ran_ns.iter();
+        both.filter_map(|(thread, ran_ns)| {
+            Some(ran_ns.saturating_sub(*earlier.ran_ns.get(thread)?))
+        })
+        .max()
+    }
+}
+
 impl ProcessTree {
     /// The tree below (and with) the running process `root_pid`.
     ///
@@ -161,23 +181,23 @@ impl ProcessTree {
             .transpose()
     }
 
-    /// How long its threads, together, have waited for a CPU though they could have run, so far (`/proc/PID/task/TID/schedstat`, second field);
-    /// of living threads only, 10 µs for each. `None`: the root is gone, or the kernel does not count that.
+    /// What the scheduler has given its threads so far (`/proc/PID/task/TID/schedstat`), 10 µs for each. `None`: the root is gone, or the kernel
+    /// does not count that.
     ///
     /// # Errors
     /// Only if `/proc` itself cannot be read.
-    pub fn run_delay_ns(&self) -> io::Result<Option<u64>> {
-        let mut sum = None;
+    pub fn thread_times(&self) -> io::Result<Option<ThreadTimes>> {
+        let mut times = ThreadTimes::default();
         for member in living(&self.members()?.unwrap_or_default()) {
             let pid = member.pid as u32;
             for thread in unless_gone(process::threads(pid))?.unwrap_or_default() {
-                if let Some(waited_ns) = unless_gone(process::run_delay_ns(pid, thread))?.flatten()
-                {
-                    sum = Some(sum.unwrap_or(0) + waited_ns);
+                if let Some(time) = unless_gone(process::thread_time(pid, thread))?.flatten() {
+                    times.run_delay_ns += time.waited_ns;
+                    times.ran_ns.insert(thread, time.ran_ns);
                 }
             }
         }
-        Ok(sum)
+        Ok((!times.ran_ns.is_empty()).then_some(times))
     }
 
     /// The ids of its processes now, ascending, zombies left out. `None`: the root is gone.

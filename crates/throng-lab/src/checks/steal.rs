@@ -10,7 +10,7 @@ use super::{made, not_applicable, percent};
 
 const SHARE_MAX: f64 = 0.02;
 /// `USER_HZ` is 100 (`time(7)`).
-const TICK_NS: u64 = 10 * MILLISECOND_NS;
+pub(crate) const TICK_NS: u64 = 10 * MILLISECOND_NS;
 
 /// Steal of some CPUs between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,12 +16,14 @@ mod generator_bound;
 mod half_the_ports_gone;
 mod head_of_line_blocking;
 mod idle_server;
+mod one_core_of_many;
 mod ports_exhausted;
 mod syn_cookies;
 mod syn_retransmission_steps;
 mod threads_exhausted;
 mod too_few_acceptors;
 mod unbalanced_listeners;
+mod unfair_service;
 
 use throng_record::connections::SLOW_CONNECT_NS;
 use throng_record::side::CounterDeltas;
@@ -33,6 +35,7 @@ use throng_record::{
 use super::account::Account;
 use crate::limit::Busy;
 pub(crate) use capacity::{Limits, ServerSeen};
+pub(crate) use one_core_of_many::CoresSeen;
 
 /// What the findings of one trial are made from.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +92,8 @@ pub(crate) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
         too_few_acceptors::find,
         head_of_line_blocking::find,
         delayed_ack::find,
+        one_core_of_many::find,
+        unfair_service::find,
         generator_bound::find,
     ];
     all.into_iter().filter_map(|find| find(evidence)).collect()

@@ -3,7 +3,7 @@
 use throng_record::{MemorySample, SideRecord};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::open_descriptors::{self, OpenDescriptors};
-use throng_sys::process_tree::{ContextSwitches, ProcessTree, TreeSample};
+use throng_sys::process_tree::{ContextSwitches, ProcessTree, ThreadTimes, TreeSample};
 
 use super::memory;
 
@@ -18,6 +18,10 @@ pub(crate) struct Side {
     memory_measured: MemorySample,
     begin: Option<Reading>,
     end: Option<Reading>,
+    /// When the window began.
+    threads_before: Option<ThreadTimes>,
+    /// What the thread that ran most ran in the window.
+    busiest_thread_ns: Option<u64>,
     processes_max: u64,
     threads_max: u64,
     /// Resident set when there last was one.
@@ -47,6 +51,8 @@ impl Side {
             memory_measured: MemorySample::default(),
             begin: None,
             end: None,
+            threads_before: None,
+            busiest_thread_ns: None,
             processes_max: 0,
             threads_max: 0,
             rss_seen_bytes: 0,
@@ -127,12 +133,14 @@ impl Side {
 
     /// What is left to be read after the CPU times of both sides: with many threads it takes its time.
     pub(super) fn after_window_begins(&mut self) {
-        complete(&self.tree, &mut self.begin);
+        self.threads_before = complete(&self.tree, &mut self.begin);
     }
 
     /// The same at the end, and the memory: of a generator that has left already, what was last seen of it.
     pub(super) fn after_window_ends(&mut self) {
-        complete(&self.tree, &mut self.end);
+        let threads = complete(&self.tree, &mut self.end);
+        let both = self.threads_before.take().zip(threads);
+        self.busiest_thread_ns = both.and_then(|(before, after)| after.most_since(&before));
         self.memory_measured = memory::sample_or(&self.tree, self.rss_seen_bytes);
     }
 
@@ -151,6 +159,7 @@ impl Side {
         }
         if let (Some(begin), Some(end)) = (self.begin, self.end) {
             fill_in_window(&mut record, &begin, &end, self.cpus.len(), replies);
+            record.busiest_thread_ns = self.busiest_thread_ns;
         }
         record.cpus = self.cpus;
         record
@@ -166,17 +175,16 @@ fn growth(before: &MemorySample, after: &MemorySample) -> f64 {
     }
 }
 
-/// The run delay of a reading, and its context switches where there were too many threads to take them along.
-fn complete(tree: &ProcessTree, reading: &mut Option<Reading>) {
-    if let Some(reading) = reading
-        && reading.switches.is_none()
-        && reading.sample.processes > 0
-    {
+/// The run delay of a reading, and its context switches where there were too many threads to take them along. What each thread has had is
+/// handed back: it is compared and not kept.
+fn complete(tree: &ProcessTree, reading: &mut Option<Reading>) -> Option<ThreadTimes> {
+    let reading = reading.as_mut()?;
+    if reading.switches.is_none() && reading.sample.processes > 0 {
         reading.switches = tree.context_switches().ok().flatten();
     }
-    if let Some(reading) = reading {
-        reading.run_delay_ns = tree.run_delay_ns().ok().flatten();
-    }
+    let threads = tree.thread_times().ok().flatten();
+    reading.run_delay_ns = threads.as_ref().map(|threads| threads.run_delay_ns);
+    threads
 }
 
 /// The differences between two readings. A process that left without being waited for takes its figures along, hence saturating.

@@ -3,6 +3,8 @@ use std::process::{Command, Stdio};
 
 use throng_sys::address::Address;
 
+use throng_sys::steal::CpuTime;
+
 use super::*;
 use crate::child::Child;
 use crate::output::Lines;
@@ -40,12 +42,47 @@ fn a_busy_server_is_seen_to_be_busy() {
         server.cpu_per_message_ns,
         Some(server.cpu_ns as f64 / 1_000.0)
     );
+    let busiest_ns = server.busiest_thread_ns.expect("its only thread is seen");
+    assert!(busiest_ns > 20_000_000, "{server:?}");
     assert_eq!((server.processes_max, server.threads_max), (1, 1));
     assert!(server.memory_connected.rss_bytes > 0 && server.memory_measured.rss_bytes > 0);
     assert!(server.memory_per_connection_bytes.is_some());
     assert!(seen.generator.is_none());
     let stolen = seen.stolen.expect("/proc/stat is there");
     assert!(stolen.all_ns > 0 && stolen.cpus == 1, "{stolen:?}");
+}
+
+/// Of CPUs 0, 1 and 2, at a time at which each has been idle and busy for so long.
+fn times(idle_and_busy_ms: [(u64, u64); 3]) -> Option<CpuTimes> {
+    let of_cpu = |(idle_ms, busy_ms): (u64, u64)| CpuTime {
+        idle_ns: idle_ms * 600_000,
+        iowait_ns: idle_ms * 400_000,
+        user_ns: busy_ms * 1_000_000,
+        ..CpuTime::default()
+    };
+    Some(CpuTimes {
+        per_cpu: (0..).zip(idle_and_busy_ms.map(of_cpu)).collect(),
+        ..CpuTimes::default()
+    })
+}
+
+#[test]
+fn what_nobody_used_of_the_servers_cpus_is_counted_but_for_a_tick_of_each() {
+    let window = [
+        times([(500, 500), (0, 0), (70, 30)]),
+        times([(500, 1_500), (760, 240), (1_070, 30)]),
+    ];
+    for (cpus, idle) in [
+        (&[0][..], 0.0),
+        (&[1], 0.75),
+        (&[0, 1], 0.75),
+        (&[1, 2], 1.74),
+    ] {
+        let found = cores_idle(&window, cpus).expect("both are known");
+        assert!((found - idle).abs() < 1e-9, "{cpus:?}: {found}");
+    }
+    assert_eq!(cores_idle(&window, &[1, 3]), None, "which went offline");
+    assert_eq!(cores_idle(&[window[0].clone(), None], &[1]), None);
 }
 
 #[test]

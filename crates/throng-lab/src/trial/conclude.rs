@@ -8,7 +8,7 @@ use throng_record::{
 use super::explaining;
 use crate::checks::{self, Evidence};
 use crate::launcher::{Ending, LifeEnd};
-use crate::limit::{Busy, SERVER_BUSY, cores, limit};
+use crate::limit::{Busy, SERVER_BUSY, cores, cores_used, limit};
 use crate::observer::{KernelAccountSeen, Observations};
 
 /// Puts everything together; whether the failure, if it is one, will repeat itself.
@@ -85,6 +85,7 @@ pub(super) fn conclude(
     let seen = explaining::TrialSeen {
         busy,
         was_listening: kernel.was_listening,
+        cores_idle: seen.cores_idle,
         descriptors: seen.descriptors,
         ending,
     };
@@ -155,11 +156,6 @@ fn server_busy(side: &SideRecord) -> Option<f64> {
     } else {
         busy(side, side.threads_max)
     }
-}
-
-fn cores_used(side: &SideRecord) -> Option<f64> {
-    (side.window_ns > 0 && !side.is_of_other_window)
-        .then(|| side.cpu_ns as f64 / side.window_ns as f64)
 }
 
 fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {

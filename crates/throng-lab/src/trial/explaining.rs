@@ -7,12 +7,12 @@ use throng_sys::open_descriptors::OpenDescriptors;
 
 use crate::checks::phases::{accepted, heard};
 use crate::explain::{
-    Account, Evidence, FlowsSeen, Limits, QueueSeen, Seen, ServerSeen, attribute,
+    Account, CoresSeen, Evidence, FlowsSeen, Limits, QueueSeen, Seen, ServerSeen, attribute,
     duration_least_ns, findings,
 };
 use crate::job::in_force;
 use crate::launcher::Ending;
-use crate::limit::{Busy, wanted};
+use crate::limit::{Busy, cores_used, wanted};
 use crate::observer::KernelAccountSeen;
 
 const OVERFLOWS: &str = "TcpExt.ListenOverflows";
@@ -64,6 +64,8 @@ pub(super) struct TrialSeen<'a> {
     pub(super) busy: Busy,
     /// Whether a listener was there when the trial began; absent where it could not be looked up.
     pub(super) was_listening: Option<bool>,
+    /// Of the server's CPUs in the measured window; absent where it cannot be told.
+    pub(super) cores_idle: Option<f64>,
     /// Of the server, with every connection open.
     pub(super) descriptors: Option<OpenDescriptors>,
     /// Of the server, where it has ended and was ours.
@@ -97,6 +99,12 @@ pub(super) fn find(
             descriptors: seen.descriptors,
             ending: seen.ending,
             served: served(record, trial.unaccepted),
+            workers: trial.workers,
+            catalogue: target.catalogue.as_ref(),
+            cores: trial
+                .server
+                .as_ref()
+                .and_then(|side| cores_seen(side, seen.cores_idle)),
         },
         limits: &limits(),
         setting,
@@ -155,6 +163,17 @@ fn server_is_in_sight(kind: TargetKind, was_listening: Option<bool>, is_observed
     let is_launched = kind != TargetKind::Running;
     // Where nobody looked for its listener, a process that was found by its listener tells the same.
     is_launched || was_listening.unwrap_or(is_observed)
+}
+
+fn cores_seen(side: &SideRecord, idle: Option<f64>) -> Option<CoresSeen> {
+    let cores = |time_ns: u64| time_ns as f64 / side.window_ns as f64;
+    Some(CoresSeen {
+        used: cores_used(side)?,
+        allowed: side.cpus.len() as u32,
+        idle,
+        waited: side.run_delay_ns.map(cores),
+        busiest_thread: side.busiest_thread_ns.map(cores),
+    })
 }
 
 fn of_side(side: Option<&SideRecord>, threads: Option<u32>) -> Option<f64> {

@@ -6,6 +6,7 @@ use throng_record::{
     histogram,
 };
 
+use super::fairness::replies_per_connection;
 use crate::shard::{ShardExchange, Window};
 
 type Live = hdrhistogram::Histogram<u64>;
@@ -156,6 +157,8 @@ fn steady(shards: &[ShardExchange], connections: u32, outstanding: u32) -> Stead
         window.outstanding_by_law += rate * mean_ns(sum_ns, of_shard) / 1e9;
     }
     window.latency_mean_ns = mean_ns(outstanding_sum_ns, recorded);
+    let each = shards.iter().map(|shard| &shard.replies_each[..]);
+    window.replies_per_connection = replies_per_connection(each);
     window
 }
 

@@ -5,6 +5,7 @@
 //! next message's.
 
 mod leaving;
+mod window;
 
 use throng_record::{ErrorKind, ExchangeSpec};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
@@ -18,6 +19,7 @@ use crate::error::LoadError;
 use crate::pacing::{Backlog, Pacing, Send};
 use crate::protocol::{Reading, Replies};
 use crate::recorder::Recorder;
+pub(crate) use window::Window;
 
 /// How long the loop sleeps at most before it looks at its orders.
 const LOOK_NS: u64 = 20 * MILLISECOND_NS;
@@ -44,24 +46,9 @@ pub(crate) struct ShardExchange {
     pub(crate) latency_sum_ns: u128,
     /// The state when sending was over.
     pub(crate) window: Window,
+    /// Closed loop: replies within the window, of each connection that was open from its begin to its end.
+    pub(crate) replies_each: Vec<u32>,
     pub(crate) backlog: Backlog,
-}
-
-/// Totals of the measured window up to some moment.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Window {
-    /// Replies that came within it, whenever their message was sent.
-    pub(crate) arrived: u64,
-    /// Replies to measured messages.
-    pub(crate) replies: u64,
-    /// Σ latency of those.
-    pub(crate) latency_sum_ns: u128,
-    /// Latencies in the histogram at its end, and replies within it to messages of the warm-up.
-    pub(crate) recorded: u64,
-    /// Σ of those, as the histogram has them, and of what the window's ends cut through: how long messages were outstanding.
-    pub(crate) outstanding_sum_ns: u128,
-    /// Connections whose message had by its end waited longer than any reply had taken.
-    pub(crate) connections_starved: u32,
 }
 
 struct Exchange<'a, B, P> {
@@ -79,6 +66,8 @@ struct Exchange<'a, B, P> {
     /// Totals so far; copied when sending is over.
     running: Window,
     at_drain: Option<Window>,
+    /// Of each connection its replies before the window, and from the window's end on those within it; empty unless it is asked about.
+    replies_each: Vec<u32>,
     announced: ShardStage,
     /// The end of the last wait, where the events of a wait have one time.
     woken_at_ns: u64,
@@ -114,6 +103,7 @@ pub(super) fn run<B: Backend, P: Pacing>(
     let paced_by_clock = matches!(spec.pacing, throng_record::Pacing::Open { .. });
     let mut exchange = Exchange {
         starts: StartTimes::new(shard.connections.len(), outstanding),
+        replies_each: window::room_for_each(&spec.pacing, shard.connections.len()),
         sends: Vec::with_capacity(slots.len() * outstanding as usize),
         open: slots.len() as u32,
         paced_by_clock,
@@ -200,7 +190,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         }
     }
 
-    /// Tells the coordinator of a new stage, and keeps the totals of the window that is over.
+    /// Keeps what is told of the window at its ends, and tells the coordinator of a new stage.
     #[inline]
     fn note_stage(&mut self) {
         let stage = self.stages.now();
@@ -208,38 +198,12 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             return;
         }
         self.announced = stage;
-        if stage == ShardStage::Draining {
-            self.add_outstanding();
-            self.at_drain = Some(self.running);
+        match stage {
+            ShardStage::Warmup => {}
+            ShardStage::Measuring => self.begin_window(),
+            ShardStage::Draining => self.end_window(),
         }
         self.shard.answer(Answer::Reached(stage));
-    }
-
-    /// What the histogram has of the window, and the messages that its end cuts through.
-    #[cold]
-    fn add_outstanding(&mut self) {
-        let (since_ns, until_ns) = (
-            self.stages.measuring_since_ns,
-            self.stages.draining_since_ns,
-        );
-        let latency = &self.recorder.latency;
-        self.running.recorded += latency.len();
-        self.running.outstanding_sum_ns += (latency.mean() * latency.len() as f64) as u128;
-        let slowest_ns = latency.max();
-        for (slot, connection) in (0..).zip(&self.shard.connections) {
-            if connection.state != State::Open {
-                continue;
-            }
-            let mut is_starved = false;
-            for back in 0..connection.outstanding() {
-                let n = connection.replies.wrapping_add(back);
-                let at_ns = self.starts.get(slot, n).at_ns;
-                self.running.outstanding_sum_ns +=
-                    u128::from(until_ns.saturating_sub(at_ns.max(since_ns)));
-                is_starved |= until_ns.saturating_sub(at_ns) > slowest_ns;
-            }
-            self.running.connections_starved += u32::from(is_starved);
-        }
     }
 
     fn is_over(&self, now_ns: u64) -> bool {
@@ -441,6 +405,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             last_reply_at_ns: self.last_reply_at_ns,
             latency_sum_ns: self.running.latency_sum_ns,
             window: self.at_drain.unwrap_or(self.running),
+            replies_each: self.replies_each,
             backlog: self.pacing.backlog(self.stages.draining_since_ns),
             recorder: self.recorder,
         }

@@ -341,6 +341,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
                 last_reply_at_ns: self.last_reply_at_ns,
                 latency_sum_ns: self.window.latency_sum_ns,
                 window: self.window,
+                replies_each: Vec::new(),
                 backlog: self.backlog.unwrap_or_default(),
                 recorder: self.recorder,
             },

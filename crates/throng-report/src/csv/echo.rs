@@ -27,6 +27,9 @@ pub(super) struct Figures {
     messages_waited_for_connection: Option<u64>,
     connections_opened: Option<u32>,
     connections_served: Option<u32>,
+    fairness_jain: Option<f64>,
+    replies_per_connection_p10: Option<u32>,
+    replies_per_connection_p90: Option<u32>,
     connect_duration_ns: Option<u64>,
     connect_latency_ns_p50: Option<u64>,
     connect_latency_ns_p99: Option<u64>,
@@ -80,6 +83,12 @@ fn fill_phases(line: &mut Figures, trial: &Trial) {
             .map(|_| exchange.waited_for_connection);
         line.connections_served = Some(exchange.connections_served);
         line.errors += exchange.errors.total();
+        let steady = exchange.steady.as_ref();
+        if let Some(each) = steady.and_then(|steady| steady.replies_per_connection) {
+            line.fairness_jain = Some(each.fairness_jain);
+            line.replies_per_connection_p10 = Some(each.p10);
+            line.replies_per_connection_p90 = Some(each.p90);
+        }
         fill_latency(line, &exchange.latency);
     }
     if let Some(close) = &trial.close {

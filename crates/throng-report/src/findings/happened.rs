@@ -273,6 +273,42 @@ pub(super) fn happened(finding: &Finding) -> String {
             hundredths(*ns_per_connection_low),
             hundredths(*ns_per_connection_high)
         ),
+        Finding::OneCoreOfMany {
+            cores_used,
+            cores_allowed,
+            cores_idle,
+            busiest_thread_cores,
+            threads_max,
+            connections,
+            held_by: _,
+        } => format!(
+            "{} at once to a server that used {cores_used:.2} of {cores_allowed} cores, while {cores_idle:.2} were idle; it had {}{}.",
+            plural((*connections).into(), "connection"),
+            plural((*threads_max).into(), "thread"),
+            match busiest_thread_cores {
+                Some(busiest) if *threads_max > 1 =>
+                    format!(", the busiest of which used {busiest:.2} of a core"),
+                _ => String::new(),
+            }
+        ),
+        Finding::UnfairService {
+            connections,
+            replies_min,
+            replies_p10,
+            replies_median,
+            replies_p90,
+            replies_max,
+            fairness_jain,
+        } => format!(
+            "of {} that asked again at once, one in ten had at most {} replies in the window and one in ten at least {} (median {}, fewest {}, most {}); Jain's fairness index is {}.",
+            plural((*connections).into(), "connection"),
+            exact((*replies_p10).into()),
+            exact((*replies_p90).into()),
+            exact((*replies_median).into()),
+            exact((*replies_min).into()),
+            exact((*replies_max).into()),
+            hundredths(*fairness_jain)
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why each finding comes about and what to do, in a plain sentence or two. What happened, with the figures, is told in `happened`.
 
-use throng_record::{Finding, Side};
+use throng_record::{Finding, OneCoreCause, Side};
 
 use crate::format::exact;
 
@@ -23,6 +23,8 @@ pub(super) fn title(finding: &Finding) -> &'static str {
         Finding::GeneratorBound { .. } => "Generator-bound",
         Finding::UnbalancedListeners { .. } => "Unbalanced listeners",
         Finding::CostGrowsWithIdle { .. } => "Cost grows with idle connections",
+        Finding::OneCoreOfMany { .. } => "One core of many used",
+        Finding::UnfairService { .. } => "Unfair service between connections",
     }
 }
 
@@ -106,6 +108,23 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
         }
         Finding::CostGrowsWithIdle { .. } => {
             "select(2) and poll(2) are given the whole set with every call, and the kernel asks each descriptor in it whether it is ready; epoll and io_uring keep the set in the kernel, where what becomes ready reports itself."
+        }
+        Finding::OneCoreOfMany { held_by, .. } => match held_by {
+            OneCoreCause::GlobalInterpreterLock => {
+                "the global interpreter lock (GIL) of CPython: of all threads one at a time runs Python code, and the others wait for their turn."
+            }
+            OneCoreCause::GlobalVmLock => {
+                "Ruby's global VM lock (GVL): of all threads one at a time runs Ruby code, and the others wait for their turn."
+            }
+            OneCoreCause::OneThread => {
+                "one thread does all the work, and a thread runs on one CPU at a time."
+            }
+            OneCoreCause::NotKnown => {
+                "not known; several threads or processes shared one core's worth of work, as they do where each holds the same lock while it works, where one hands the others their work, or under a quota of one CPU (cpu.max of a cgroup)."
+            }
+        },
+        Finding::UnfairService { .. } => {
+            "the server does not come to its connections in turn: threads or loops that have more connections than others, a scheduler that goes on with whoever ran last, a pool or a lock that waiters get in no order. The percentiles count messages, and so mostly those of the connections that were served often."
         }
     }
 }
@@ -204,6 +223,23 @@ pub(super) fn remedy(finding: &Finding) -> String {
         }
         Finding::CostGrowsWithIdle { .. } => {
             "epoll or io_uring where most connections are idle. Where it must be poll: give it no unused entries, and share the connections among several loops."
+        }
+        Finding::OneCoreOfMany { held_by, .. } => match held_by {
+            OneCoreCause::GlobalInterpreterLock => {
+                "several processes, one for each CPU, on one listener or by SO_REUSEPORT; or the free-threaded build of CPython (python3.13t, PEP 703), as in python/threads-free-threaded."
+            }
+            OneCoreCause::GlobalVmLock => {
+                "several processes, one for each CPU, on one listener or by SO_REUSEPORT; or Ractors."
+            }
+            OneCoreCause::OneThread => {
+                "a loop for each CPU: more workers (--workers) where it has them, several processes, or several listeners on one port (SO_REUSEPORT), as in epoll-shared and epoll-reuseport."
+            }
+            OneCoreCause::NotKnown => {
+                "top -H -p PID shows whether one thread or each a little is busy, perf trace -s -p PID or strace -f -c -p PID what they wait in: futex is a lock."
+            }
+        },
+        Finding::UnfairService { .. } => {
+            "share connections evenly among loops (epoll-shared instead of epoll-reuseport, or hand them over), answer a bounded number of messages of one connection before the next has its turn, and compare servers by latency only where they are about equally fair."
         }
     };
     fixed.to_owned()

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use throng_record::{Expect, Finding, Outcome, Protocol, RunRecord, SweptValue, Verdict};
+use throng_record::{
+    Expect, Finding, OneCoreCause, Outcome, Protocol, RunRecord, SweptValue, Verdict,
+};
 use throng_report::backlog::{Cell, Failures, KernelAccount};
 use throng_report::summary::Standing;
 use throng_report::{Format, Options, Summary, render};
@@ -265,6 +267,24 @@ fn one_of_each() -> Vec<Finding> {
             overflows: Some(0),
             backlog: Some(128),
         },
+        Finding::OneCoreOfMany {
+            cores_used: 1.013,
+            cores_allowed: 4,
+            cores_idle: 2.87,
+            busiest_thread_cores: Some(0.034),
+            threads_max: 34,
+            connections: 32,
+            held_by: OneCoreCause::GlobalInterpreterLock,
+        },
+        Finding::UnfairService {
+            connections: 1_000,
+            replies_min: 0,
+            replies_p10: 97,
+            replies_median: 1_204,
+            replies_p90: 2_310,
+            replies_max: 4_018,
+            fairness_jain: 0.714,
+        },
     ];
     for finding in &all {
         match finding {
@@ -282,6 +302,8 @@ fn one_of_each() -> Vec<Finding> {
             | Finding::DescriptorsExhausted { .. }
             | Finding::ThreadsExhausted { .. }
             | Finding::SynRetransmissionSteps { .. }
+            | Finding::OneCoreOfMany { .. }
+            | Finding::UnfairService { .. }
             | Finding::UnbalancedListeners { .. }
             | Finding::CostGrowsWithIdle { .. } => {}
         }
@@ -319,6 +341,42 @@ fn a_clamp_is_blamed_on_the_kernel_only_where_it_was_the_kernel() {
         remedy(None).contains("sysctl"),
         "not readable: the kernel is the likelier one"
     );
+}
+
+#[test]
+fn what_is_to_be_done_about_one_core_follows_from_what_holds_the_server_to_it() {
+    let mut record = fixture::backlog_elsewhere();
+    let mut told = |held_by, threads_max| {
+        record.trials[0].findings = vec![Finding::OneCoreOfMany {
+            cores_used: 0.98,
+            cores_allowed: 2,
+            cores_idle: 0.91,
+            busiest_thread_cores: Some(0.97),
+            threads_max,
+            connections: 8,
+            held_by,
+        }];
+        Summary::of(&record).findings[0].sentences()
+    };
+    for (held_by, cause, remedy) in [
+        (
+            OneCoreCause::GlobalInterpreterLock,
+            "global interpreter lock (GIL)",
+            "PEP 703",
+        ),
+        (OneCoreCause::GlobalVmLock, "global VM lock", "Ractors"),
+        (OneCoreCause::OneThread, "one thread", "SO_REUSEPORT"),
+        (OneCoreCause::NotKnown, "not known", "top -H"),
+    ] {
+        let words = told(held_by, 9);
+        let (happened, why) = words.split_once("Cause: ").expect("both are told");
+        assert!(happened.contains("used 0.98 of 2 cores"), "{words}");
+        assert!(happened.contains("0.97 of a core"), "{words}");
+        let (why, what) = why.split_once("Remedy: ").expect("both are told");
+        assert!(why.contains(cause) && what.contains(remedy), "{words}");
+    }
+    let alone = told(OneCoreCause::OneThread, 1);
+    assert!(!alone.contains("busiest"), "{alone}");
 }
 
 #[test]

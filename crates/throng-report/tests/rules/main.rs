@@ -10,7 +10,7 @@ mod hold;
 mod languages;
 
 use throng_record::plan::Experiment;
-use throng_record::{Outcome, RunRecord, SteadyWindow, Verdict};
+use throng_record::{Outcome, RepliesPerConnection, RunRecord, SteadyWindow, Verdict};
 use throng_report::median::Spread;
 use throng_report::ratio::{Bound, Compared};
 use throng_report::summary::{Row, Standing};
@@ -344,6 +344,40 @@ fn a_server_that_serves_fewer_at_once_says_so_and_is_neither_ranked_nor_invalid(
     let text = terminal(&record, None, false);
     assert!(text.contains("serves 4 of 10"), "{text}");
     assert!(text.contains("serves k of N: "), "{text}");
+}
+
+#[test]
+fn how_replies_fell_on_connections_is_in_csv_where_it_is_known() {
+    let mut record = fixture::closed();
+    record.trials[1]
+        .exchange
+        .as_mut()
+        .expect("exchanged")
+        .steady = Some(SteadyWindow {
+        replies_per_connection: Some(RepliesPerConnection {
+            connections: 10,
+            p10: 801,
+            p90: 2_403,
+            fairness_jain: 0.875,
+            ..RepliesPerConnection::default()
+        }),
+        ..SteadyWindow::default()
+    });
+    let csv = render(&record, Format::Csv, &Options::default());
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let columns = [
+        "fairness_jain",
+        "replies_per_connection_p10",
+        "replies_per_connection_p90",
+    ];
+    let places = columns.map(|name| header.iter().position(|column| *column == name));
+    let mut values = || {
+        let line = lines.next().expect("a line for each trial");
+        places.map(|place| line[place.expect("it has a column")].to_owned())
+    };
+    assert_eq!(values(), ["", "", ""]);
+    assert_eq!(values(), ["0.875", "801", "2403"]);
 }
 
 #[test]

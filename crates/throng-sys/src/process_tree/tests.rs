@@ -157,11 +157,30 @@ fn more_that_run_than_there_are_cpus_wait_for_them() {
     let script = "while :; do :; done & ".repeat(loops);
     let launched = Launched::shell(&format!("{script} echo ready; wait"));
     let tree = launched.tree();
-    let waited_ns = || tree.run_delay_ns().unwrap().unwrap();
+    let waited_ns = || tree.thread_times().unwrap().unwrap().run_delay_ns;
     let before_ns = waited_ns();
     while waited_ns() < before_ns + 5_000_000 {
         std::thread::sleep(Duration::from_millis(5));
     }
     drop(launched);
-    assert_eq!(tree.run_delay_ns().unwrap(), None);
+    assert_eq!(tree.thread_times().unwrap(), None);
+}
+
+#[test]
+fn the_thread_that_ran_most_is_told_from_one_that_slept_and_one_that_is_new() {
+    let times = |all: &[(u32, u64)]| ThreadTimes {
+        run_delay_ns: 0,
+        ran_ns: all.iter().copied().collect(),
+    };
+    let earlier = times(&[(7, 1_000), (8, 50)]);
+    let later = times(&[(7, 1_010), (8, 90), (9, 5_000)]);
+    assert_eq!(later.most_since(&earlier), Some(40));
+    assert_eq!(times(&[(9, 1)]).most_since(&earlier), None);
+    let launched = Launched::shell("sleep 60 & echo ready; while :; do :; done");
+    let tree = launched.tree();
+    let begin = tree.thread_times().unwrap().unwrap();
+    let most_ns = || tree.thread_times().unwrap()?.most_since(&begin);
+    while most_ns() < Some(5_000_000) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }

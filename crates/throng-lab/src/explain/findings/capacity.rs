@@ -1,12 +1,12 @@
 //! What bounds the number of connections: local ports, descriptors, threads. How far it was used up, and what the bounds are.
 
 use throng_record::fleet::connections_per_source;
-use throng_record::{ErrorKind, SourceAddresses};
+use throng_record::{CatalogueRecord, ErrorKind, SourceAddresses};
 use throng_sys::address::Address;
 use throng_sys::limits::MachineLimits;
 use throng_sys::open_descriptors::OpenDescriptors;
 
-use super::Evidence;
+use super::{CoresSeen, Evidence};
 use crate::launcher::Ending;
 
 /// The bounds of this machine, as the lab sees them.
@@ -36,6 +36,12 @@ pub(crate) struct ServerSeen<'a> {
     pub(crate) ending: Option<&'a Ending>,
     /// Connections that it served at once; absent where that cannot be told.
     pub(crate) served: Option<u32>,
+    /// Threads, loops or processes that serve, as it announced; absent where it did not.
+    pub(crate) workers: Option<u32>,
+    /// What it declares to be, where it is of the catalogue.
+    pub(crate) catalogue: Option<&'a CatalogueRecord>,
+    /// Absent where its CPU time is not known.
+    pub(crate) cores: Option<CoresSeen>,
 }
 
 /// Where the connections of a fleet come from.

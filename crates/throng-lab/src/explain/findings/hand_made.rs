@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use throng_record::plan::ListenFamily;
 use throng_record::side::CounterDeltas;
 use throng_record::{
-    AcceptQueueRecord, Amount, Backend, Check, ConnectPhase, ConnectionUse, ConnectionsPhase,
-    ErrorCounts, ExchangePhase, HandshakesRecord, Histogram, ListenerRecord, Network, Pacing,
-    Protocol, Setting, SourceAddresses, Stop, histogram,
+    AcceptQueueRecord, Amount, Backend, CatalogueRecord, Check, ConnectPhase, ConnectionUse,
+    ConnectionsPhase, ErrorCounts, ExchangePhase, HandshakesRecord, Histogram, ListenerRecord,
+    Network, Pacing, Protocol, Setting, SourceAddresses, Stop, histogram,
 };
 
 use throng_sys::open_descriptors::OpenDescriptors;
 
-use super::{Evidence, Limits, ServerSeen};
+use super::{CoresSeen, Evidence, Limits, ServerSeen};
 use crate::explain::account::Account;
 use crate::launcher::Ending;
 use crate::limit::Busy;
@@ -45,6 +45,10 @@ pub(crate) struct Case {
     pub(crate) descriptors: Option<OpenDescriptors>,
     pub(crate) ending: Option<Ending>,
     pub(crate) served: Option<u32>,
+    pub(crate) serves_at_once: Option<u32>,
+    pub(crate) workers: Option<u32>,
+    pub(crate) catalogue: Option<CatalogueRecord>,
+    pub(crate) cores: Option<CoresSeen>,
 }
 
 impl Case {
@@ -88,6 +92,10 @@ impl Case {
             descriptors: None,
             ending: None,
             served: None,
+            serves_at_once: None,
+            workers: None,
+            catalogue: None,
+            cores: None,
         }
     }
 
@@ -123,6 +131,9 @@ impl Case {
                 descriptors: self.descriptors,
                 ending: self.ending.as_ref(),
                 served: self.served,
+                workers: self.workers,
+                catalogue: self.catalogue.as_ref(),
+                cores: self.cores,
             },
             limits: &self.limits,
             network: self.network,
@@ -137,7 +148,7 @@ impl Case {
             errors: &self.errors,
             busy: self.busy,
             wanted: self.wanted,
-            serves_at_once: None,
+            serves_at_once: self.serves_at_once,
             accepts_any_number: self.accepts_any_number,
             was_listening: self.was_listening,
             checks: &self.checks,

@@ -1,0 +1,299 @@
+//! One core of many used: a server that was allowed several CPUs used about one, others stood idle, and clients had asked for more.
+//!
+//! *That it was the limit* takes four things. A closed loop, which asks again as soon as it is answered, on several connections; a generator
+//! with time to spare; CPUs of the server's that nobody used (its neighbour on the same CPUs, such as the generator, may otherwise have had them);
+//! and threads that hardly waited for a CPU.
+//!
+//! *Why* is told by what the server is (one loop, threads under a global lock), or by what was seen of its threads. Several threads of an
+//! unknown server that come to one core together may do so by chance, each waiting for its clients now and then: there it is told only
+//! where clients asked for several times as much as all CPUs could do at once.
+
+use throng_record::{CatalogueRecord, DeclaredModel, Finding, OneCoreCause, Work};
+
+use super::Evidence;
+
+/// From where on a thread is busy all the time (the bound of `limit = server`), to one thread's work and what others do beside it: housekeeping of
+/// a runtime, and the system calls for which a global lock is let go.
+const CORES_USED: std::ops::RangeInclusive<f64> = 0.9..=1.1;
+/// Half a core was left at least. A second thread would have had that for certain.
+const CORES_IDLE_MIN: f64 = 0.5;
+/// Its threads waited for a CPU for no more than this together: what more they waited, others took.
+const CORES_WAITED_MAX: f64 = 0.5;
+/// The generator had a fifth of its CPUs to spare: it could have asked for a quarter more.
+const GENERATOR_BUSY_MAX: f64 = 0.8;
+/// One thread did nearly all of it.
+const ONE_THREADS_SHARE_MIN: f64 = 0.9;
+/// Connections that ask at once for each CPU, where it is not known what holds the server.
+const CONNECTIONS_PER_CPU_MIN: u32 = 4;
+
+/// How a server used its CPUs in the measured window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CoresSeen {
+    /// Its CPU time ÷ the window.
+    pub(crate) used: f64,
+    /// CPUs that it was allowed.
+    pub(crate) allowed: u32,
+    /// What nobody used of these; absent where it cannot be told.
+    pub(crate) idle: Option<f64>,
+    /// What its threads waited for; absent where it could not be read.
+    pub(crate) waited: Option<f64>,
+    /// Its busiest thread; absent where it could not be read.
+    pub(crate) busiest_thread: Option<f64>,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cores = evidence.server.cores?;
+    let setting = evidence.setting;
+    let idle = cores.idle?;
+    let connections = evidence
+        .serves_at_once
+        .map_or(setting.connections, |most| most.min(setting.connections));
+    let has_asked_for_more = setting.work == Work::Exchange
+        && setting.pacing.is_closed()
+        && connections > 1
+        && evidence.busy.generator? < GENERATOR_BUSY_MAX;
+    let could_have_used_more = cores.allowed > 1
+        && idle >= CORES_IDLE_MIN
+        && cores.waited.is_none_or(|waited| waited <= CORES_WAITED_MAX);
+    if !has_asked_for_more || !could_have_used_more || !CORES_USED.contains(&cores.used) {
+        return None;
+    }
+    let held_by = held_by(evidence, &cores);
+    let is_by_chance = held_by == OneCoreCause::NotKnown
+        && connections < CONNECTIONS_PER_CPU_MIN.saturating_mul(cores.allowed);
+    (!is_by_chance).then_some(Finding::OneCoreOfMany {
+        cores_used: cores.used,
+        cores_allowed: cores.allowed,
+        cores_idle: idle,
+        busiest_thread_cores: cores.busiest_thread,
+        threads_max: evidence.server.threads_max,
+        connections,
+        held_by,
+    })
+}
+
+fn held_by(evidence: &Evidence<'_>, cores: &CoresSeen) -> OneCoreCause {
+    let server = &evidence.server;
+    let is_by_one = |busiest: f64| busiest >= ONE_THREADS_SHARE_MIN * cores.used;
+    if let Some(lock) = server.catalogue.and_then(global_lock) {
+        lock
+    } else if server.workers == Some(1)
+        || server.threads_max == 1
+        || server.catalogue.is_some_and(has_one_thread)
+        || cores.busiest_thread.is_some_and(is_by_one)
+    {
+        OneCoreCause::OneThread
+    } else {
+        OneCoreCause::NotKnown
+    }
+}
+
+/// The lock under which the threads of this server take turns, as its `server.toml` declares model and runtime.
+fn global_lock(server: &CatalogueRecord) -> Option<OneCoreCause> {
+    let has_threads = matches!(
+        server.model?,
+        DeclaredModel::ThreadPerConnection
+            | DeclaredModel::TwoThreadsPerConnection
+            | DeclaredModel::ThreadPool
+            | DeclaredModel::TasksOnThreads
+    );
+    // `CPython`, `CPython with …`, and `CPython, free-threaded`, which has no such lock (PEP 703).
+    let runtime = server.runtime.as_deref()?;
+    let name = runtime.split([' ', ',']).next()?;
+    match name {
+        _ if !has_threads || runtime.contains("free-threaded") => None,
+        "CPython" => Some(OneCoreCause::GlobalInterpreterLock),
+        "Ruby" => Some(OneCoreCause::GlobalVmLock),
+        _ => None,
+    }
+}
+
+fn has_one_thread(server: &CatalogueRecord) -> bool {
+    matches!(
+        server.model,
+        Some(DeclaredModel::EventLoop | DeclaredModel::Tasks)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::{Arrivals, HoldSpec, Pacing};
+
+    use super::*;
+    use crate::explain::findings::hand_made::Case;
+
+    /// 32 clients of a server with 33 threads that took turns on one of four CPUs.
+    fn case() -> Case {
+        let mut case = Case::echo();
+        case.threads_max = 33;
+        case.busy.generator = Some(0.3);
+        case.cores = Some(CoresSeen {
+            used: 1.0,
+            allowed: 4,
+            idle: Some(2.9),
+            waited: Some(0.1),
+            busiest_thread: Some(0.05),
+        });
+        case
+    }
+
+    fn held(case: &Case) -> Option<OneCoreCause> {
+        match find(&case.evidence()) {
+            Some(Finding::OneCoreOfMany { held_by, .. }) => Some(held_by),
+            None => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn cores(change: impl Fn(&mut CoresSeen)) -> Option<OneCoreCause> {
+        let mut case = case();
+        change(case.cores.as_mut().expect("they were seen"));
+        held(&case)
+    }
+
+    const FOUND: Option<OneCoreCause> = Some(OneCoreCause::NotKnown);
+
+    #[test]
+    fn its_evidence_is_what_was_seen() {
+        let expected = Finding::OneCoreOfMany {
+            cores_used: 1.0,
+            cores_allowed: 4,
+            cores_idle: 2.9,
+            busiest_thread_cores: Some(0.05),
+            threads_max: 33,
+            connections: 32,
+            held_by: OneCoreCause::NotKnown,
+        };
+        assert_eq!(find(&case().evidence()), Some(expected));
+    }
+
+    #[test]
+    fn one_core_is_neither_less_than_a_busy_thread_nor_a_second_one() {
+        for (used, expected) in [(0.89, None), (0.9, FOUND), (1.1, FOUND), (1.11, None)] {
+            assert_eq!(cores(|seen| seen.used = used), expected, "{used}");
+        }
+    }
+
+    #[test]
+    fn cpus_that_others_used_were_not_left_to_it() {
+        for (idle, expected) in [(Some(0.5), FOUND), (Some(0.49), None), (None, None)] {
+            assert_eq!(cores(|seen| seen.idle = idle), expected, "{idle:?}");
+        }
+        for (waited, expected) in [(Some(0.5), FOUND), (Some(0.51), None), (None, FOUND)] {
+            assert_eq!(cores(|seen| seen.waited = waited), expected, "{waited:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_was_allowed_one_cpu_uses_all_it_has() {
+        assert_eq!(cores(|seen| seen.allowed = 2), FOUND);
+        assert_eq!(cores(|seen| seen.allowed = 1), None);
+        let mut unseen = case();
+        unseen.cores = None;
+        assert_eq!(held(&unseen), None);
+    }
+
+    #[test]
+    fn a_generator_that_had_nothing_to_spare_asked_for_no_more() {
+        let mut case = case();
+        for (busy, expected) in [(Some(0.79), FOUND), (Some(0.8), None), (None, None)] {
+            case.busy.generator = busy;
+            assert_eq!(held(&case), expected, "{busy:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_closed_loop_asks_for_as_much_as_there_is() {
+        let mut case = case();
+        case.setting.pacing = Pacing::Open {
+            rate_per_second: 1_000.0,
+            arrivals: Arrivals::Constant,
+            outstanding: 1,
+            spin: false,
+        };
+        assert_eq!(held(&case), None);
+        let mut case = self::case();
+        case.setting.work = Work::Hold(HoldSpec {
+            hold_ns: 0,
+            pings: 0,
+            pings_at_once: 1,
+        });
+        assert_eq!(held(&case), None);
+    }
+
+    #[test]
+    fn one_connection_after_the_other_is_work_for_one() {
+        let mut case = case();
+        case.workers = Some(1);
+        case.setting.connections = 2;
+        assert_eq!(held(&case), Some(OneCoreCause::OneThread));
+        case.serves_at_once = Some(1);
+        assert_eq!(held(&case), None);
+        case.serves_at_once = None;
+        case.setting.connections = 1;
+        assert_eq!(held(&case), None);
+    }
+
+    #[test]
+    fn several_unknown_threads_with_few_clients_may_come_to_one_core_by_chance() {
+        let mut case = case();
+        case.setting.connections = 16;
+        assert_eq!(held(&case), FOUND);
+        case.setting.connections = 15;
+        assert_eq!(held(&case), None);
+    }
+
+    #[test]
+    fn one_thread_is_told_by_its_number_by_the_workers_or_by_what_it_did() {
+        let one = Some(OneCoreCause::OneThread);
+        for (busiest, expected) in [(0.9, one), (0.89, FOUND)] {
+            let found = cores(|seen| seen.busiest_thread = Some(busiest));
+            assert_eq!(found, expected, "{busiest}");
+        }
+        let mut case = case();
+        case.threads_max = 1;
+        assert_eq!(held(&case), one);
+        case.threads_max = 2;
+        assert_eq!(held(&case), FOUND);
+        case.workers = Some(1);
+        assert_eq!(held(&case), one);
+        case.workers = Some(2);
+        assert_eq!(held(&case), FOUND);
+    }
+
+    #[test]
+    fn a_global_lock_is_told_by_declared_model_and_runtime() {
+        use DeclaredModel::{
+            EventLoop, EventLoopProcesses, ProcessPerConnection, Tasks, TasksOnThreads,
+            ThreadPerConnection, ThreadPool, TwoThreadsPerConnection,
+        };
+        use OneCoreCause::{
+            GlobalInterpreterLock as Gil, GlobalVmLock as Gvl, NotKnown, OneThread,
+        };
+        for (model, runtime, expected) in [
+            (ThreadPerConnection, "CPython", Gil),
+            (ThreadPool, "CPython with gevent", Gil),
+            (ThreadPerConnection, "CPython, free-threaded", NotKnown),
+            (TwoThreadsPerConnection, "Ruby", Gvl),
+            (TasksOnThreads, "Ruby", Gvl),
+            (ThreadPerConnection, "JRuby", NotKnown),
+            (TasksOnThreads, "Go", NotKnown),
+            (Tasks, "CPython", OneThread),
+            (EventLoop, "Ruby", OneThread),
+            (EventLoop, "Node.js", OneThread),
+            (EventLoopProcesses, "Node.js", NotKnown),
+            (ProcessPerConnection, "CPython", NotKnown),
+        ] {
+            let mut case = case();
+            case.catalogue = Some(CatalogueRecord {
+                language: "any".to_owned(),
+                server: "made".to_owned(),
+                title: None,
+                model: Some(model),
+                runtime: Some(runtime.to_owned()),
+                runtime_version: None,
+            });
+            assert_eq!(held(&case), Some(expected), "{model} of {runtime}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Unfair service: in a closed loop, where every connection asks again as soon as it is answered, some were answered far more often than others.
+//!
+//! Not where the server serves fewer connections at once than there are: the others wait by its design, and what it serves is told as
+//! such. Nor where some were never served at all, which fails a check of its own. And what two threads of the generator differ by is not the
+//! server's doing.
+
+use throng_record::Finding;
+
+use super::Evidence;
+
+/// Fewer have no tenth.
+const CONNECTIONS_MIN: u32 = 10;
+/// Fewer replies for each connection say too little.
+const MEAN_MIN: f64 = 20.0;
+/// One in ten got twice as many as another one in ten.
+const RATIO_MIN: f64 = 2.0;
+/// If each reply fell on any connection by chance, the counts of n would scatter by √mean, and the tenths of the smallest fleet, which are its
+/// lowest and second highest, would be six times that apart in less than one window of a thousand; of larger ones more seldom.
+const DEVIATIONS_MIN: f64 = 6.0;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
+    let shares = evidence.exchange.steady?.replies_per_connection?;
+    let serves_some = |most| most < evidence.setting.connections;
+    let is_partial = evidence.serves_at_once.is_some_and(serves_some)
+        || evidence.exchange.connections_served < evidence.connect.connected;
+    if is_partial || shares.connections < CONNECTIONS_MIN || shares.mean < MEAN_MIN {
+        return None;
+    }
+    let (low, high) = (f64::from(shares.p10), f64::from(shares.p90));
+    let is_beyond_chance = high - low >= DEVIATIONS_MIN * shares.mean.sqrt();
+    // Both sides are multiplied out, since there may be connections and threads without a reply.
+    let is_the_servers = shares.shard_mean_min > 0.0
+        && high * shares.shard_mean_min >= RATIO_MIN * low * shares.shard_mean_max;
+    (is_beyond_chance && is_the_servers).then_some(Finding::UnfairService {
+        connections: shares.connections,
+        replies_min: shares.min,
+        replies_p10: shares.p10,
+        replies_median: shares.median,
+        replies_p90: shares.p90,
+        replies_max: shares.max,
+        fairness_jain: shares.fairness_jain,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::{RepliesPerConnection, SteadyWindow};
+
+    use super::*;
+    use crate::explain::findings::hand_made::Case;
+
+    /// 32 connections, of which one in ten had 100 replies and another 200.
+    fn case(change: impl Fn(&mut RepliesPerConnection)) -> Case {
+        let mut case = Case::echo();
+        case.connect.connected = 32;
+        case.exchange.connections_served = 32;
+        let mut shares = RepliesPerConnection {
+            connections: 32,
+            min: 90,
+            p10: 100,
+            median: 160,
+            p90: 200,
+            max: 230,
+            mean: 155.0,
+            fairness_jain: 0.93,
+            shard_mean_min: 155.0,
+            shard_mean_max: 155.0,
+        };
+        change(&mut shares);
+        case.exchange.steady = Some(SteadyWindow {
+            replies_per_connection: Some(shares),
+            ..SteadyWindow::default()
+        });
+        case
+    }
+
+    fn is_found(change: impl Fn(&mut RepliesPerConnection)) -> bool {
+        find(&case(change).evidence()).is_some()
+    }
+
+    #[test]
+    fn a_tenth_with_twice_as_many_as_another_is_unfair() {
+        let expected = Finding::UnfairService {
+            connections: 32,
+            replies_min: 90,
+            replies_p10: 100,
+            replies_median: 160,
+            replies_p90: 200,
+            replies_max: 230,
+            fairness_jain: 0.93,
+        };
+        assert_eq!(find(&case(|_| {}).evidence()), Some(expected));
+        assert!(!is_found(|shares| shares.p90 = 199));
+        assert!(is_found(|shares| shares.p10 = 0));
+    }
+
+    /// Six times √25 is 30.
+    #[test]
+    fn what_chance_makes_is_not() {
+        let few = |p90| {
+            is_found(|shares| {
+                (shares.mean, shares.p10, shares.p90) = (25.0, 15, p90);
+            })
+        };
+        assert!(few(45));
+        assert!(!few(44), "though it is nearly three times as many");
+        let mean = |mean| {
+            is_found(|shares| {
+                (shares.mean, shares.p10, shares.p90) = (mean, 1, 90);
+            })
+        };
+        assert!(mean(20.0));
+        assert!(!mean(19.9));
+    }
+
+    #[test]
+    fn a_fleet_without_tenths_is_not_judged() {
+        assert!(is_found(|shares| shares.connections = 10));
+        assert!(!is_found(|shares| shares.connections = 9));
+    }
+
+    #[test]
+    fn what_the_generators_threads_differ_by_is_not_the_servers() {
+        let means = |low, high| {
+            is_found(|shares| {
+                shares.p90 = 250;
+                (shares.shard_mean_min, shares.shard_mean_max) = (low, high);
+            })
+        };
+        assert!(means(100.0, 125.0));
+        assert!(!means(100.0, 126.0));
+        assert!(!means(0.0, 126.0));
+    }
+
+    #[test]
+    fn who_is_not_served_by_design_or_at_all_is_told_otherwise() {
+        let mut case = case(|_| {});
+        case.serves_at_once = Some(32);
+        assert!(find(&case.evidence()).is_some());
+        case.serves_at_once = Some(31);
+        assert_eq!(find(&case.evidence()), None);
+        case.serves_at_once = None;
+        case.exchange.connections_served = 31;
+        assert_eq!(find(&case.evidence()), None);
+    }
+
+    #[test]
+    fn without_a_closed_loop_there_is_nothing_to_compare() {
+        let mut case = case(|_| {});
+        case.exchange.steady = None;
+        assert_eq!(find(&case.evidence()), None);
+    }
+}
