@@ -24,7 +24,7 @@ static PREFERRED_ANSWERS: AtomicU64 = AtomicU64::new(0);
 
 /// Every other connection waits before each answer until the preferred ones have had theirs. What it waits for is counted and not timed.
 fn unfair(mut stream: TcpStream) {
-    let is_preferred = ACCEPTED.fetch_add(1, Ordering::Relaxed) % 2 == 0;
+    let is_preferred = ACCEPTED.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
     let mut message = [0; peer::SIZE];
     while stream.read_exact(&mut message).is_ok() {
         if is_preferred {
