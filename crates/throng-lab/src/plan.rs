@@ -67,6 +67,9 @@ pub(crate) fn many_test_environment() -> Environment {
         ..BuiltInModel::named("epoll-shared")
     });
     environment.models.push(BuiltInModel::iterative());
+    let catalogue = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+    environment.catalogue =
+        crate::catalogue::Catalogue::read(&catalogue).expect("the repository has one");
     environment
 }
 

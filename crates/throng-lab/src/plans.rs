@@ -49,10 +49,7 @@ pub fn find(name: &str) -> Option<&'static BuiltInPlan> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::catalogue::Catalogue;
     use crate::plan::{PlanDraft, backlog_test_environment, many_test_environment, resolve};
 
     #[test]
@@ -63,8 +60,7 @@ mod tests {
                 environment.models.push(model);
             }
         }
-        let catalogue = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
-        environment.catalogue = Catalogue::read(&catalogue).expect("the repository has one");
+        environment.catalogue = many_test_environment().catalogue;
         for plan in BUILT_IN {
             let draft = PlanDraft::parse(plan.text, plan.name).expect(plan.name);
             for draft in [draft.clone(), draft.shortened()] {

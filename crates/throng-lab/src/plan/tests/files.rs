@@ -67,7 +67,11 @@ fn what_is_wrong_in_a_file_is_shown_with_its_line() {
         ),
         ("duration = ['1s', 'soon']", 1, &["`soon`", "300ms"]),
         ("verify = [true, 1]", 1, &["integer `1`", "boolean"]),
-        ("server = 'per-run'", 1, &["there is no word `per-run`", "per-trial"]),
+        (
+            "server = 'per-run'",
+            1,
+            &["there is no word `per-run`", "per-trial"],
+        ),
         ("repeats = [1, 2]", 1, &["sequence", "u32"]),
         ("a = = 1", 1, &[]),
         ("repeats = 1\nrepeats = 2", 2, &["duplicate"]),

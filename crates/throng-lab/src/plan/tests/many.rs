@@ -345,7 +345,7 @@ fn a_short_form_that_is_still_long_keeps_its_parts_consistent() {
 }
 
 #[test]
-fn the_built_in_plans_take_minutes_and_their_short_forms_half_a_minute() {
+fn the_built_in_plans_take_minutes_and_their_short_forms_less_than_one() {
     let planned = |name: &str, is_quick| {
         let plan = crate::plans::find(name).expect("it is built in");
         let draft = draft(plan.text);
@@ -363,7 +363,8 @@ fn the_built_in_plans_take_minutes_and_their_short_forms_half_a_minute() {
         many.settings.last().map(|one| one.connections),
         Some(28_000)
     );
-    assert!(seconds < 600, "{seconds}");
+    // Eleven servers at seven numbers of connections, twice.
+    assert!(seconds < 1_200, "{seconds}");
     let (million, seconds) = planned("million", false);
     assert_eq!(hold_spec(&million.settings[0]).pings, 1_000_000);
     assert!((60..90).contains(&seconds), "{seconds}");
@@ -373,6 +374,6 @@ fn the_built_in_plans_take_minutes_and_their_short_forms_half_a_minute() {
             plan.settings.last().map(|one| one.connections),
             Some(connections)
         );
-        assert!(seconds < 30, "{name}: {seconds}");
+        assert!(seconds < 60, "{name}: {seconds}");
     }
 }
