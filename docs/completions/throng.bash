@@ -1451,12 +1451,16 @@ _throng() {
             return 0
             ;;
         throng__subcmd__servers__subcmd__check)
-            opts="-h --strict --catalogue --format --help"
+            opts="-h --strict --jobs --catalogue --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --catalogue)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then

@@ -405,6 +405,7 @@ complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_s
 complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
 json\t'For programs'"
 complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -l jobs -d 'Servers that are checked side by side' -r
 complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
 json\t'For programs'"
