@@ -30,8 +30,8 @@ pub struct SideRecord {
     /// threads that lived to its end, hence at least so much; absent where it could not be read.
     #[serde(default)]
     pub run_delay_ns: Option<u64>,
-    /// CPU time in the window of the thread that used most, of those that lived through it, from the scheduler's account; absent where it
-    /// could not be read.
+    /// CPU time in the window of the thread that used most, from the scheduler's account; absent where it could not be read, and where a thread
+    /// that lived at the window's begin had ended before its end was read.
     #[serde(default)]
     pub busiest_thread_ns: Option<u64>,
     /// The user part, tick based: below 50 ms it is noise.

@@ -93,13 +93,14 @@ pub struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// The most that one thread has run since `earlier`, of those that lived then.
+    /// The most that one thread has run since `earlier`, of those that lived then. `None` where one of them has ended: it may have been that one.
     pub fn most_since(&self, earlier: &Self) -> Option<u64> {
-        let both = self.ran_ns.iter();
-        both.filter_map(|(thread, ran_ns)| {
-            Some(ran_ns.saturating_sub(*earlier.ran_ns.get(thread)?))
-        })
-        .max()
+        let ran_since = |(thread, before_ns): (&u32, &u64)| {
+            let ran_ns = self.ran_ns.get(thread)?;
+            Some(ran_ns.saturating_sub(*before_ns))
+        };
+        let each: Option<Vec<u64>> = earlier.ran_ns.iter().map(ran_since).collect();
+        each?.into_iter().max()
     }
 }
 

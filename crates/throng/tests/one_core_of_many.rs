@@ -27,7 +27,7 @@ print("ready 127.0.0.1:%d" % server.getsockname()[1], flush=True)
 def answer(connection):
     message = connection.recv(6)
     if message:
-        sum(range(40_000))
+        sum(range(150_000))
         connection.sendall(message)
     return bool(message)
 
@@ -154,7 +154,7 @@ fn assert_held_by(expected: OneCoreCause, run: &Run) {
             (*held_by, *cores_allowed, *connections),
             (expected, 2, CLIENTS)
         );
-        assert!((0.9..=1.1).contains(cores_used), "{finding:?}");
+        assert!((0.9..=1.25).contains(cores_used), "{finding:?}");
         assert!((0.5..=1.1).contains(cores_idle), "{finding:?}");
         let busiest = busiest_thread_cores.expect("the kernel counts it");
         match expected {
@@ -202,7 +202,7 @@ fn declared(bench: &Bench) -> Run {
 
 /// A connection for each request that counts to so many.
 fn counting(bench: &Bench, model: &str) -> Run {
-    let request = "GET /?count=300000 HTTP/1.1\\r\\n\\r\\n";
+    let request = "GET /?count=3000000 HTTP/1.1\\r\\n\\r\\n";
     run(
         bench,
         &[
