@@ -85,7 +85,12 @@ impl Output {
 
     /// The last lines of both streams. Waits a moment for their end: call it after the child's.
     pub(crate) fn tail(&self) -> Vec<String> {
-        let deadline = Instant::now() + Duration::from_millis(300);
+        self.tail_within(Duration::from_millis(300))
+    }
+
+    /// The same; waits for so long at most.
+    pub(crate) fn tail_within(&self, longest: Duration) -> Vec<String> {
+        let deadline = Instant::now() + longest;
         while let Err(RecvTimeoutError::Timeout) =
             self.ended.recv_timeout(Duration::from_millis(20))
         {

@@ -22,6 +22,9 @@ pub(super) const POLL: Duration = Duration::from_millis(5);
 const LEAVES_WITHIN: Duration = Duration::from_millis(2_500);
 /// How long a server that will not listen may take to say so.
 const REFUSES_WITHIN: Duration = Duration::from_secs(20);
+/// How long the last of its output may take to be read when it has ended: on a busy machine the threads that read have their turn late,
+/// and nothing on standard error would be held against the server.
+const OUTPUT_ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// A server that is ready. Killed, with all it has started, when dropped.
 pub(super) struct Server<'s> {
@@ -77,7 +80,7 @@ pub(super) fn refuses(stage: &Stage<'_>, words: &[String]) -> Result<Refusal, Se
     }
     let status = child.exited();
     child.kill();
-    let tail = child.output().tail();
+    let tail = child.output().tail_within(OUTPUT_ENDS_WITHIN);
     while let NextLine::Line(line) = child.next_line(POLL) {
         stdout.push(line);
     }
@@ -231,7 +234,7 @@ impl Drop for Server<'_> {
             let _ = signal::kill_process(pid);
         }
         self.stage
-            .keep_last_words(ended, &self.child.output().tail());
+            .keep_last_words(ended, &self.child.output().tail_within(OUTPUT_ENDS_WITHIN));
     }
 }
 

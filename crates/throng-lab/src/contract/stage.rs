@@ -13,8 +13,8 @@ use crate::output::tail_in_words;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The same where the server has declared that it will not come.
 const PATIENCE_IF_DECLARED: Duration = Duration::from_secs(3);
-/// How long a clause may take.
-const CLAUSE: Duration = Duration::from_secs(90);
+/// How long a clause may take: a thousand connections of a slow runtime on a busy machine took a minute.
+const CLAUSE: Duration = Duration::from_secs(180);
 /// How long a server may take to be ready, the first time that it is not, and from then on.
 const READY: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(3)];
 
