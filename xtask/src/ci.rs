@@ -80,6 +80,8 @@ const STEPS: [Step; 8] = [
                 "servers",
                 "check",
                 "--strict",
+                "--jobs",
+                "2",
                 "catalogue",
             ]))
         },
