@@ -64,6 +64,9 @@ _throng() {
             throng,servers)
                 cmd="throng__subcmd__servers"
                 ;;
+            throng__subcmd__servers,build)
+                cmd="throng__subcmd__servers__subcmd__build"
+                ;;
             throng__subcmd__servers,check)
                 cmd="throng__subcmd__servers__subcmd__check"
                 ;;
@@ -1398,7 +1401,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__servers)
-            opts="-h --format --help check"
+            opts="-h --format --catalogue --help build check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1423,7 +1426,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__servers__subcmd__build)
-            opts="-h --catalogue --help"
+            opts="-h --catalogue --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1436,6 +1439,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --format)
+                    COMPREPLY=($(compgen -W "terminal json" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1444,12 +1451,23 @@ _throng() {
             return 0
             ;;
         throng__subcmd__servers__subcmd__check)
-            opts="-h --format --help"
+            opts="-h --jobs --catalogue --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --catalogue)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal json" -- "${cur}"))
                     return 0

@@ -395,10 +395,18 @@ complete -c throng -n "__fish_throng_using_subcommand serve" -l delay -d 'How lo
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-ms -d 'The same as a number of milliseconds, as servers of the catalogue take it: 40, 1.5' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-inline -d 'Let the handler sleep a delay out, as a careless one does: in an event loop everybody else waits too'
 complete -c throng -n "__fish_throng_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from check" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build check" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
 json\t'For programs'"
-complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from check" -f -a "check" -d 'Try whether servers keep the contract: what they answer, how they start and end, what they are'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build check" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build check" -f -a "build" -d 'Build catalogued servers'
+complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build check" -f -a "check" -d 'Try whether servers keep the contract: what they answer, how they start and end, what they are'
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
+json\t'For programs'"
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from build" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -l jobs -d 'Servers that are checked side by side' -r
+complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -l catalogue -d 'Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
 json\t'For programs'"
 complete -c throng -n "__fish_throng_using_subcommand servers; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
