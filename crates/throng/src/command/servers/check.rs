@@ -35,7 +35,8 @@ Examples:
 Every clause is tried on a server of its own: refusals, ready lines, IPv6 and Unix sockets, the
 backlog that the kernel was asked for, what each workload answers, slow readers, resets, a thousand
 connections, SIGTERM, and whether threads and processes are what its model says. A server takes
-about ten seconds. What a server declares that it cannot do must indeed fail.
+about ten seconds, a slow runtime up to a minute; most of it is waiting, so that --jobs saves time.
+What a server declares that it cannot do must indeed fail.
 
 Clauses that failed are shown with what was seen and what is due; JSON has all of them, each with
 its result: held, failed, declared_and_fails, declared_but_holds or not_applicable. A server that has
