@@ -39,9 +39,9 @@ about ten seconds, a slow runtime up to a minute; most of it is waiting, so that
 What a server declares that it cannot do must indeed fail.
 
 Clauses that failed are shown with what was seen and what is due; JSON has all of them, each with
-its result: held, failed, declared_and_fails, declared_but_holds or not_applicable. A server that has
-nothing to run it on this machine is left out, which is no failure where it was neither named nor
-`--strict` asked for.
+its result: held, failed, declared_and_fails, declared_but_holds or not_applicable. A server that
+has nothing to run it on this machine is left out, which is no failure where it was neither named
+nor `--strict` asked for.
 
 Exit codes:
   0    every server that can run here keeps the contract, but for what it declares
