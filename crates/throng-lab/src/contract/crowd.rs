@@ -5,6 +5,7 @@ use std::time::Duration;
 use throng_sys::limits;
 
 use super::clause::{Clause, Outcome, Verdict};
+use super::client::Client;
 use super::listening::is_served;
 use super::stage::{Seen, Stage};
 use crate::catalogue::Workload;
@@ -16,8 +17,9 @@ pub(super) const CLAUSES: [Clause; 1] = [Clause::core(
 )];
 
 const CONNECTIONS: usize = 1_000;
-/// The last is served when all have been accepted, and a slow runtime may have to start a thousand threads for that on a busy machine.
-const ALL_ACCEPTED_WITHIN: Duration = Duration::from_secs(60);
+/// How long each waits for its next byte: before it comes, a slow runtime on a busy machine may have to start a thousand threads, or to give all of
+/// them a turn.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Descriptors of this process beside the connections.
 const OWN_DESCRIPTORS: u64 = 100;
 
@@ -29,7 +31,11 @@ fn a_thousand(stage: &Stage<'_>) -> Outcome {
         )));
     }
     let server = stage.start()?;
-    let mut clients = stage.connect_many(&server, server.at_most(CONNECTIONS))?;
+    let clients = stage.connect_many(&server, server.at_most(CONNECTIONS))?;
+    let patient = clients
+        .into_iter()
+        .map(|client| client.with_patience(PATIENCE));
+    let mut clients: Vec<Client> = patient.collect();
     let count = clients.len();
     let of =
         |number: usize| move |seen: Seen| seen.after(format_args!("{} of {count}", number + 1));
@@ -57,8 +63,6 @@ fn a_thousand(stage: &Stage<'_>) -> Outcome {
         }
         Workload::Http | Workload::Oneshot => {
             // From the last to the first: whoever serves only one after another is found out.
-            let last = clients.pop();
-            clients.extend(last.map(|last| last.with_patience(ALL_ACCEPTED_WITHIN)));
             for (number, client) in clients.iter_mut().enumerate().rev() {
                 is_served(client, stage.workload).map_err(of(number))?;
             }
