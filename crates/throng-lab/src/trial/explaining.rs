@@ -171,7 +171,6 @@ fn cores_seen(side: &SideRecord, idle: Option<f64>) -> Option<CoresSeen> {
         used: cores_used(side)?,
         allowed: side.cpus.len() as u32,
         idle,
-        waited: side.run_delay_ns.map(cores),
         busiest_thread: side.busiest_thread_ns.map(cores),
     })
 }
