@@ -5,11 +5,13 @@
 
 mod build;
 mod cache;
+mod digest;
 mod found;
 mod manifest;
 mod prepare;
 mod program;
 mod runtime;
+mod standing;
 mod version;
 
 use std::fs;

@@ -6,6 +6,7 @@
 
 mod accepted;
 mod answered;
+mod contract;
 mod drift;
 pub(crate) mod errors;
 mod generator_bound;
@@ -21,8 +22,8 @@ mod unserved;
 
 use throng_record::side::CounterDeltas;
 use throng_record::{
-    AcceptPhase, Check, CheckKind, CheckResult, ConnectionsPhase, HandshakesRecord, LoadRecord,
-    Network, Pacing, TargetKind, Work,
+    AcceptPhase, CatalogueRecord, Check, CheckKind, CheckResult, ConnectionsPhase,
+    HandshakesRecord, LoadRecord, Network, Pacing, TargetKind, Work,
 };
 
 use crate::launcher::LifeEnd;
@@ -36,6 +37,8 @@ pub(crate) struct Evidence<'a> {
     /// Whether no warm-up was asked for.
     pub(crate) is_cold: bool,
     pub(crate) target: TargetKind,
+    /// Of a catalogued server.
+    pub(crate) catalogue: Option<&'a CatalogueRecord>,
     pub(crate) load: &'a LoadRecord,
     pub(crate) busy: Busy,
     /// Connections that the plan asked for; fewer are opened where the server has no room for all.
@@ -58,11 +61,13 @@ pub(crate) struct Evidence<'a> {
 
 /// Makes every check.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
-    match &evidence.load.connections {
+    let mut checks = match &evidence.load.connections {
         _ if evidence.work.has_phases() => phases::checks(evidence),
         Some(connections) => of_connections(evidence, connections),
         None => of_exchange(evidence),
-    }
+    };
+    checks.push(contract::check(evidence.catalogue));
+    checks
 }
 
 /// Where every message had a connection of its own.
@@ -121,6 +126,7 @@ pub(crate) fn of_accept(
         CheckKind::ServerCount,
         CheckKind::ServerDied,
         CheckKind::UnservedConnections,
+        CheckKind::Contract,
     ];
     let check = |kind| match kind {
         CheckKind::Steal => steal::check(stolen),

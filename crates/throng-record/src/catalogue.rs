@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::ContractStanding;
+
 /// What serves a connection: the closed vocabulary of models, observed by the contract's check.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -137,6 +139,8 @@ pub struct CatalogueRecord {
     pub runtime: Option<String>,
     /// The version of that as found before the first trial.
     pub runtime_version: Option<String>,
+    /// What the last check of the contract found; absent where it was not checked, or has changed since.
+    pub contract: Option<ContractStanding>,
 }
 
 impl CatalogueRecord {

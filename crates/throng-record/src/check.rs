@@ -32,6 +32,8 @@ pub enum CheckKind {
     ServerCount,
     /// The server lived to the end of the trial, and left in order when told to.
     ServerDied,
+    /// A catalogued server broke no clause of the contract when it was last checked.
+    Contract,
 }
 
 /// How a check came out.

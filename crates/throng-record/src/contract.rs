@@ -34,6 +34,13 @@ pub struct ClauseRecord {
     pub result: ClauseResult,
 }
 
+/// What a check found of a server, as far as a run has to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContractStanding {
+    /// The clauses that speak against the server, each with its workload: `half-close (echo)`. None: it keeps the contract.
+    pub broken: Vec<String>,
+}
+
 /// What came of a clause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "result", rename_all = "snake_case")]
@@ -79,6 +86,14 @@ impl ContractReport {
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.complete && self.failures().next().is_none()
+    }
+
+    /// What runs that come after the check have to know of it; nothing where it was ended before anything was found.
+    #[must_use]
+    pub fn standing(&self) -> Option<ContractStanding> {
+        let named = |clause: &ClauseRecord| format!("{} ({})", clause.name, clause.workload);
+        let broken: Vec<String> = self.failures().map(named).collect();
+        (self.complete || !broken.is_empty()).then_some(ContractStanding { broken })
     }
 
     /// The clauses that speak against the server.
@@ -130,6 +145,26 @@ mod tests {
         let mut report = report(&[ClauseResult::Held]);
         report.complete = false;
         assert!(!report.is_kept());
+        assert_eq!(report.standing(), None);
+    }
+
+    #[test]
+    fn what_failed_stands_with_its_workload_even_if_the_check_was_ended_early() {
+        let failed = || ClauseResult::Failed {
+            seen: "nothing".to_owned(),
+            due: "bytes".to_owned(),
+        };
+        let mut report = report(&[ClauseResult::Held, failed()]);
+        let standing = report.standing().expect("it is complete");
+        assert_eq!(standing.broken, ["a-clause (echo)"]);
+        report.complete = false;
+        assert_eq!(report.standing(), Some(standing));
+    }
+
+    #[test]
+    fn who_keeps_the_contract_stands_with_nothing_against_it() {
+        let standing = report(&[ClauseResult::Held]).standing();
+        assert_eq!(standing, Some(ContractStanding { broken: vec![] }));
     }
 
     #[test]

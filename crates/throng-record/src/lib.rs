@@ -35,7 +35,7 @@ pub use accept::{AcceptPhase, AcceptSpec, IdleCost, IdleSlice, Multiplexer, Slop
 pub use catalogue::{CatalogueRecord, ContractException, DeclaredModel, LeftOut};
 pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
-pub use contract::{ClauseRecord, ClauseResult, ContractReport};
+pub use contract::{ClauseRecord, ClauseResult, ContractReport, ContractStanding};
 pub use errors::{ErrorCounts, ErrorKind};
 pub use fanout::{FanoutPhases, FanoutSpec, IndexSlice, LinePhase, Sustain, SustainedPhase};
 pub use finding::{Finding, OneCoreCause, Side};

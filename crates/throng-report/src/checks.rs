@@ -59,6 +59,7 @@ pub fn words(kind: CheckKind) -> &'static str {
         CheckKind::HandshakeAccount => "handshake account",
         CheckKind::ServerCount => "server's own count",
         CheckKind::ServerDied => "server died",
+        CheckKind::Contract => "contract",
     }
 }
 

@@ -1,7 +1,7 @@
 //! What of a run makes the program exit with an error.
 //!
-//! A trial that could not run; a server that answered wrongly, died, or disagrees with the generator about what it served,
-//! even once; and a target without a single trial that may be ranked. Noise alone (steal, drift, a law missed) spoils
+//! A trial that could not run; a server that answered wrongly, died, disagrees with the generator about what it served, or is known to
+//! break the contract, even once; and a target without a single trial that may be ranked. Noise alone (steal, drift, a law missed) spoils
 //! a trial, and is an error only where it has spoilt all of a target's.
 
 use std::collections::BTreeMap;
@@ -89,7 +89,10 @@ impl Complaints {
 fn is_the_servers_fault(kind: CheckKind) -> bool {
     matches!(
         kind,
-        CheckKind::UnexpectedErrors | CheckKind::ServerCount | CheckKind::ServerDied
+        CheckKind::UnexpectedErrors
+            | CheckKind::ServerCount
+            | CheckKind::ServerDied
+            | CheckKind::Contract
     )
 }
 

@@ -106,6 +106,36 @@ fn what_is_wrong_with_one_server_is_said_once_and_the_others_are_measured() {
 }
 
 #[test]
+fn a_server_that_broke_the_contract_is_not_ranked_until_it_is_mended() {
+    let bench = Bench::new();
+    let untrue = "[exceptions]\nhalf-close = 'It never ends.'";
+    declare(&bench, "rust/poll", THRONG, untrue);
+    let measure = || {
+        let outcome = echo(&bench, &["rust/poll"]);
+        (outcome, failed_checks(&bench.record().trials[0]))
+    };
+    // Nobody has looked yet.
+    assert_eq!(measure().1, Vec::<String>::new());
+    let check = ["servers", "check", "--catalogue", "mine", "rust/poll"];
+    assert_eq!(bench.throng(&check).code, Some(1));
+    let (outcome, failed) = measure();
+    assert_eq!(outcome.code, Some(1));
+    assert!(failed[0].starts_with("Contract: "), "{failed:?}");
+    assert!(
+        outcome.stdout.contains("✗ invalid: contract"),
+        "{}",
+        outcome.stdout
+    );
+    for part in ["half-close", "throng servers check rust/poll"] {
+        assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
+    }
+    let list = bench.throng(&["servers", "--catalogue", "mine"]).stdout;
+    assert!(list.contains("breaks the contract: half-close"), "{list}");
+    declare(&bench, "rust/poll", THRONG, "");
+    assert_eq!(measure().1, Vec::<String>::new());
+}
+
+#[test]
 fn a_run_of_nothing_that_can_run_here_fails_with_what_is_missing() {
     let bench = bench();
     let outcome = echo(&bench, &["rust/absent"]);

@@ -1,11 +1,8 @@
 //! Making a server: the command of `[build]`, into a directory that belongs to it.
 //!
-//! It is made anew when something of what it is made from has changed: the files of its directory, other files that the command
-//! names, the command itself, the version of what compiles it. A digest of them is kept beside what was made. (It tells changes, and
-//! protects against nothing; another release of the standard library may compute another, and then it is built once more.)
+//! It is made anew when something of what it is made from has changed: the digest of that is kept beside what was made.
 
 use std::fs::{self, File, TryLockError};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::manifest::{BUILD_PLACEHOLDER, Build};
 use super::program::{self, Unsaid};
 use super::version::Version;
-use super::{Cache, Server};
+use super::{Cache, Server, digest};
 use crate::output::tail_in_words;
 
 /// Of one build, and of waiting for another process that builds the same.
@@ -78,7 +75,7 @@ impl Builder<'_> {
         fs::create_dir_all(parent).map_err(folder)?;
         let lock = File::create(place.with_added_extension("lock")).map_err(folder)?;
         self.wait_for(&lock, &folder)?;
-        let digest = self.digest(&place).map_err(folder)?;
+        let digest = digest::of(server, &self.version.to_string(), &place).map_err(folder)?;
         let stamp = place.join(DIGEST);
         if fs::read_to_string(&stamp).is_ok_and(|kept| kept == digest) {
             return Ok(());
@@ -154,45 +151,9 @@ impl Builder<'_> {
             }),
         }
     }
-
-    fn digest(&self, place: &Path) -> io::Result<String> {
-        let mut hasher = DefaultHasher::new();
-        (&self.build.command, self.version.to_string()).hash(&mut hasher);
-        self.server.directory.hash(&mut hasher);
-        place.hash(&mut hasher);
-        let named = self.build.command.iter();
-        let elsewhere = named.filter(|word| word.contains("../"));
-        let elsewhere = elsewhere.map(|word| self.server.directory.join(word));
-        let mut files = Vec::new();
-        for path in std::iter::once(self.server.directory.clone()).chain(elsewhere) {
-            list(&path, &mut files)?;
-        }
-        files.sort();
-        for file in files {
-            file.hash(&mut hasher);
-            fs::read(&file)?.hash(&mut hasher);
-        }
-        Ok(format!("{:016x}\n", hasher.finish()))
-    }
 }
 
 /// The placeholder becomes the directory.
 pub(super) fn fill_in(word: &str, place: &Path) -> String {
     word.replace(BUILD_PLACEHOLDER, &place.to_string_lossy())
-}
-
-/// The file, or the files of the directory and those below it; nothing where nothing is.
-fn list(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    if path.is_dir() {
-        for entry in fs::read_dir(path)? {
-            let entry = entry?;
-            // A link to a directory could lead round in a circle.
-            if !entry.file_type()?.is_symlink() || entry.path().is_file() {
-                list(&entry.path(), files)?;
-            }
-        }
-    } else if path.is_file() {
-        files.push(path.to_owned());
-    }
-    Ok(())
 }

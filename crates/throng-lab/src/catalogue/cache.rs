@@ -52,6 +52,12 @@ impl Cache {
         self.root.join("build").join(format!("{language}-{server}"))
     }
 
+    /// What the last check of a server found.
+    pub(super) fn standing(&self, language: &str, server: &str) -> PathBuf {
+        let file = format!("{language}-{server}.json");
+        self.root.join("contract").join(file)
+    }
+
     /// Catalogues unpacked from the program.
     pub(super) fn catalogues(&self) -> PathBuf {
         self.root.join("catalogue")

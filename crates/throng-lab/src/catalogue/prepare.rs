@@ -146,6 +146,7 @@ pub fn prepare_plan(
         }
         if let Some(Ok(recipe)) = recipes.get(&name) {
             record.runtime_version = Some(recipe.runtime_version.clone());
+            record.contract = server.standing(cache, &recipe.runtime_version);
         }
     }
     leave_out(plan, &missing);

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::AtomicBool;
 
 use throng_record::plan::Experiment;
-use throng_record::{Plan, TargetKind};
+use throng_record::{ContractStanding, Plan, TargetKind};
 
 use super::*;
 use crate::plan::{Environment, PlanDraft, PlanError, resolve, test_environment};
@@ -188,6 +188,37 @@ fn a_server_is_built_when_something_of_it_has_changed_and_not_otherwise() {
     bench.write("l/made", MANIFEST, &text.replace("2.5.1", "2.6"));
     let (_, builds) = bench.prepare("l/made").expect("with another compiler");
     assert_eq!(builds, 1);
+}
+
+#[test]
+fn what_a_check_found_counts_until_the_server_changes() {
+    let bench = Bench::new();
+    bench.server("l/made", "");
+    let standing = |version: &str| {
+        let catalogue = bench.catalogue();
+        let server = catalogue.server("l/made").expect("there");
+        server.standing(&bench.cache(), version)
+    };
+    assert_eq!(standing("2.5.1"), None);
+    let found = ContractStanding {
+        broken: vec!["half-close (echo)".to_owned()],
+    };
+    let keep = || {
+        let catalogue = bench.catalogue();
+        let server = catalogue.server("l/made").expect("there");
+        let kept = server.keep_standing(&bench.cache(), "2.5.1", found.clone());
+        kept.expect("kept");
+    };
+    keep();
+    assert_eq!(standing("2.5.1"), Some(found.clone()));
+    assert_eq!(standing("2.6"), None);
+    bench.write("l/made/__pycache__", "helper.pyc", "compiled");
+    assert_eq!(standing("2.5.1"), Some(found.clone()));
+    fs::write(bench.directory("l").join("shared.sh"), "true").expect("written");
+    assert_eq!(standing("2.5.1"), None);
+    keep();
+    bench.write("l/made", "server.sh", "exit 1");
+    assert_eq!(standing("2.5.1"), None);
 }
 
 #[test]

@@ -53,6 +53,7 @@ fn found(text: &str, server: &Server) -> Result<TargetRecord, PlanError> {
             model,
             runtime: manifest.map(|manifest| manifest.runtime.name.clone()),
             runtime_version: None,
+            contract: None,
         }),
         ..blank(in_one_line(text), TargetKind::Catalogue)
     })

@@ -53,6 +53,7 @@ pub(super) fn conclude(
             pacing,
             is_cold: setting.warmup.is_nothing(),
             target: target.kind,
+            catalogue: target.catalogue.as_ref(),
             load: &record,
             busy,
             asked: setting.connections,

@@ -80,6 +80,7 @@ impl Case {
             pacing: &Pacing::Closed { outstanding: 1 },
             is_cold: false,
             target: TargetKind::BuiltIn,
+            catalogue: None,
             load: &self.load,
             busy: self.busy,
             asked: 100,

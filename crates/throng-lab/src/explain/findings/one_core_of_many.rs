@@ -283,6 +283,7 @@ mod tests {
                 model: Some(model),
                 runtime: Some(runtime.to_owned()),
                 runtime_version: None,
+                contract: None,
             });
             assert_eq!(held(&case), Some(expected), "{model} of {runtime}");
         }

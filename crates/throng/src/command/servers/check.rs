@@ -11,8 +11,8 @@ use std::thread;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use throng_lab::catalogue::{Cache, Catalogue, Unprepared};
-use throng_lab::contract::{self, Trying};
+use throng_lab::catalogue::{Cache, Catalogue, Recipe, Server, Unprepared};
+use throng_lab::contract::{self, Subject, Trying};
 use throng_record::{ContractReport, LeftOut};
 use throng_sys::limits;
 
@@ -36,7 +36,8 @@ Every clause is tried on a server of its own: refusals, ready lines, IPv6 and Un
 backlog that the kernel was asked for, what each workload answers, slow readers, resets, a thousand
 connections, SIGTERM, and whether threads and processes are what its model says. A server takes
 about ten seconds, a slow runtime up to a minute; most of it is waiting, so that --jobs saves time.
-What a server declares that it cannot do must indeed fail.
+What a server declares that it cannot do must indeed fail. Runs that come after do not rank a
+catalogued server that broke a clause, until it was changed or has passed.
 
 Clauses that failed are shown with what was seen and what is due; JSON has all of them, each with
 its result: held, failed, declared_and_fails, declared_but_holds or not_applicable. A server that
@@ -163,26 +164,43 @@ impl Bench<'_> {
     fn check(&self, candidate: Candidate<'_>) -> Option<Came> {
         let name = candidate.name();
         self.bar.set_message(name.clone());
-        let subject = match candidate {
-            Candidate::BuiltIn(model) => subject::built_in(model, self.program),
+        match candidate {
+            Candidate::BuiltIn(model) => {
+                let subject = subject::built_in(model, self.program);
+                Some(Came::Checked(self.check_subject(&subject)))
+            }
             Candidate::Catalogued(server) => {
                 let cache = self.cache.as_ref()?;
                 let mut on_build = || self.bar.set_message(format!("{name} · building"));
                 match server.prepare(cache, self.interrupted, &mut on_build) {
-                    Ok(recipe) => subject::catalogued(server, recipe)?,
-                    Err(Unprepared::Missing(why)) => {
-                        return Some(Came::LeftOut(LeftOut { name, why }));
-                    }
-                    Err(Unprepared::Failed(why)) => {
-                        return Some(Came::Broken(LeftOut { name, why }));
-                    }
-                    Err(Unprepared::Interrupted) => return None,
+                    Ok(recipe) => self.check_catalogued(server, cache, recipe),
+                    Err(Unprepared::Missing(why)) => Some(Came::LeftOut(LeftOut { name, why })),
+                    Err(Unprepared::Failed(why)) => Some(Came::Broken(LeftOut { name, why })),
+                    Err(Unprepared::Interrupted) => None,
                 }
             }
-        };
-        let mut tell = |trying: Trying<'_>| self.bar.set_message(in_words(&subject.name, trying));
-        let report = contract::check(&subject, self.interrupted, &mut tell);
+        }
+    }
+
+    /// Runs that come after it are to know what it found.
+    fn check_catalogued(&self, server: &Server, cache: &Cache, recipe: Recipe) -> Option<Came> {
+        let version = recipe.runtime_version.clone();
+        let report = self.check_subject(&subject::catalogued(server, recipe)?);
+        if let Some(standing) = report.standing()
+            && let Err(error) = server.keep_standing(cache, &version, standing)
+        {
+            note(format_args!(
+                "what was found of {} cannot be kept for later runs in {}: {error}; make that place writable, or set XDG_CACHE_HOME to another",
+                server.full_name(),
+                cache.root().display()
+            ));
+        }
         Some(Came::Checked(report))
+    }
+
+    fn check_subject(&self, subject: &Subject<'_>) -> ContractReport {
+        let mut tell = |trying: Trying<'_>| self.bar.set_message(in_words(&subject.name, trying));
+        contract::check(subject, self.interrupted, &mut tell)
     }
 }
 

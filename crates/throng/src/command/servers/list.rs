@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use comfy_table::Cell;
 use serde::Serialize;
 use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server};
-use throng_record::{ContractException, DeclaredModel};
+use throng_record::{ContractException, ContractStanding, DeclaredModel};
 use throng_servers::Model;
 
 use super::table::{self, text_of};
@@ -54,6 +54,8 @@ struct Catalogued {
     runtime: Option<String>,
     /// Absent where none was found that will do.
     runtime_version: Option<String>,
+    /// What the last check found; absent where it was not checked since it changed.
+    contract: Option<ContractStanding>,
     /// What is in the way, and how to install it.
     missing: Option<String>,
     /// What is wrong with its `server.toml`.
@@ -109,7 +111,8 @@ fn catalogued(catalogue: &Catalogue, cache: &Cache) -> Vec<Catalogued> {
                 .collect();
             // A panic there would be one of our own code, and is passed on.
             let entry = |(server, thread): (&Server, std::thread::ScopedJoinHandle<'_, _>)| {
-                entry(server, thread.join().expect("looking does not panic"))
+                let found = thread.join().expect("looking does not panic");
+                entry(server, found, cache)
             };
             started.into_iter().map(entry).collect()
         })
@@ -121,12 +124,13 @@ fn catalogued(catalogue: &Catalogue, cache: &Cache) -> Vec<Catalogued> {
         .collect()
 }
 
-fn entry(server: &Server, found: Option<RuntimeFound>) -> Catalogued {
+fn entry(server: &Server, found: Option<RuntimeFound>, cache: &Cache) -> Catalogued {
     let manifest = server.manifest.as_ref();
     let error = manifest.err().map(|error| error.in_one_line());
     let manifest = manifest.ok();
     let version = found.as_ref().and_then(RuntimeFound::version);
     let obstacle = |found: &RuntimeFound| found.obstacle(manifest?);
+    let contract = version.and_then(|version| server.standing(cache, &version.to_string()));
     Catalogued {
         name: server.full_name(),
         title: manifest.map(|one| one.title.clone()),
@@ -142,6 +146,7 @@ fn entry(server: &Server, found: Option<RuntimeFound>) -> Catalogued {
         source: manifest.map(|one| one.source.clone()),
         runtime: manifest.map(|one| one.runtime.name.clone()),
         runtime_version: version.map(ToString::to_string),
+        contract,
         missing: found.as_ref().and_then(obstacle),
         error,
     }
@@ -188,9 +193,10 @@ fn of_catalogued(entries: &[Catalogued]) -> String {
             (Some(wrong), ..) => wrong.clone(),
             (None, Some(missing), _) => missing.clone(),
             (None, None, version) => format!(
-                "{} {}",
+                "{} {}{}",
                 entry.runtime.as_deref().unwrap_or_default(),
-                version.as_deref().unwrap_or_default()
+                version.as_deref().unwrap_or_default(),
+                breaks(entry.contract.as_ref())
             ),
         };
         table.add_row([
@@ -203,4 +209,12 @@ fn of_catalogued(entries: &[Catalogued]) -> String {
         ]);
     }
     text_of(table)
+}
+
+fn breaks(contract: Option<&ContractStanding>) -> String {
+    let broken = contract.map_or(&[][..], |found| &found.broken[..]);
+    match broken {
+        [] => String::new(),
+        clauses => format!(", breaks the contract: {}", clauses.join(", ")),
+    }
 }
