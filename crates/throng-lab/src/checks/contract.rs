@@ -63,7 +63,10 @@ mod tests {
     fn every_clause_is_named_and_what_to_type() {
         let check = check(Some(&server(Some(&["half-close (echo)", "reset (http)"]))));
         assert_eq!(check.measured, Some(2.0));
-        for said in ["half-close (echo), reset (http)", "throng servers check rust/mine"] {
+        for said in [
+            "half-close (echo), reset (http)",
+            "throng servers check rust/mine",
+        ] {
             assert!(check.detail.contains(said), "{}", check.detail);
         }
     }
