@@ -136,7 +136,8 @@ impl Server {
     fn read(language: &str, name: &str, directory: PathBuf) -> Self {
         let origin = format!("{language}/{name}/{MANIFEST}");
         let manifest = match fs::read_to_string(directory.join(MANIFEST)) {
-            Ok(text) => Manifest::parse(&text, &origin),
+            Ok(text) => Manifest::parse(&text, &origin)
+                .and_then(|manifest| manifest.with_its_programs(&directory, &text, &origin)),
             Err(error) => Err(FileError::at(
                 "",
                 &origin,

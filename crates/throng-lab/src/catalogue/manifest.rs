@@ -3,6 +3,7 @@
 //! Every word that belongs to a closed vocabulary is an enumeration, so that a slip is found when the file is read.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use throng_record::{ContractException, DeclaredModel};
@@ -109,11 +110,7 @@ impl Manifest {
     /// [`FileError`]: the first thing that is wrong with it.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
         let manifest: Self = toml_file::parse(text, origin)?;
-        let wrong = |key, problem: String| {
-            let is_it = |line: &&str| line.trim_start().starts_with(key);
-            let start = text.lines().find(is_it).and_then(|line| text.find(line));
-            Err(FileError::at(text, origin, start.unwrap_or(0), problem))
-        };
+        let wrong = |key, problem| Err(at_key(text, origin, key, problem));
         let needs_build = |word: &String| word.contains(BUILD_PLACEHOLDER);
         if manifest.build.is_none() && manifest.run.iter().any(needs_build) {
             let problem = format!(
@@ -130,11 +127,44 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// The same, if the programs are there that it has in `directory`, its own. (One that is looked up in `PATH` is the machine's to have.)
+    ///
+    /// # Errors
+    /// [`FileError`] with the path that leads to nothing.
+    pub(super) fn with_its_programs(
+        self,
+        directory: &Path,
+        text: &str,
+        origin: &str,
+    ) -> Result<Self, FileError> {
+        let build = self.build.as_ref().map(|build| ("command", &build.command));
+        for (key, words) in [("run", &self.run)].into_iter().chain(build) {
+            let word = &words[0];
+            let is_its_own = word.contains('/')
+                && Path::new(word).is_relative()
+                && !word.contains(BUILD_PLACEHOLDER);
+            if is_its_own && !directory.join(word).exists() {
+                let problem = format!(
+                    "there is no file `{word}` in the server's directory; correct the path, or add the file"
+                );
+                return Err(at_key(text, origin, key, problem));
+            }
+        }
+        Ok(self)
+    }
+
     /// Whether it answers that workload, by its word.
     #[must_use]
     pub fn serves(&self, workload: &str) -> bool {
         self.workloads.iter().any(|one| one.name() == workload)
     }
+}
+
+/// A fault in the line of that key.
+fn at_key(text: &str, origin: &str, key: &str, problem: String) -> FileError {
+    let is_it = |line: &&str| line.trim_start().starts_with(key);
+    let start = text.lines().find(is_it).and_then(|line| text.find(line));
+    FileError::at(text, origin, start.unwrap_or(0), problem)
 }
 
 /// A text with something in it.

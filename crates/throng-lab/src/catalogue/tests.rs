@@ -143,6 +143,37 @@ fn a_runtime_is_present_too_old_or_missing_with_the_way_to_have_it() {
 }
 
 #[test]
+fn a_program_in_the_servers_own_directory_has_to_be_there() {
+    let bench = Bench::new();
+    let declare = |run: &str, more: &str| {
+        let text = format!(
+            "title = 'T'\nlanguage = 'L'\nmodel = 'tasks'\nworkloads = ['echo']\nsource = 'S.'\nrun = ['{run}']\n\
+             [runtime]\nname = 'N'\nversion = ['sh', '-c', 'echo 1']\nleast = '1'\ninstall = 'I'\n{more}"
+        );
+        bench.write("l/own", MANIFEST, &text);
+        let catalogue = bench.catalogue();
+        let manifest = &catalogue.server("l/own").expect("there").manifest;
+        manifest.as_ref().err().map(FileError::in_one_line)
+    };
+    let remedy = "in the server's directory; correct the path, or add the file";
+    assert_eq!(
+        declare("./serve.sh", ""),
+        Some(format!(
+            "l/own/server.toml, line 6: there is no file `./serve.sh` {remedy}"
+        ))
+    );
+    let build = "[build]\ncommand = ['../make.sh']";
+    assert_eq!(
+        declare("{build}/server", build),
+        Some(format!(
+            "l/own/server.toml, line 13: there is no file `../make.sh` {remedy}"
+        ))
+    );
+    bench.write("l/own", "serve.sh", "true");
+    assert_eq!(declare("./serve.sh", ""), None);
+}
+
+#[test]
 fn throngs_own_runtimes_come_before_those_of_the_path() {
     let bench = Bench::new();
     let runtimes = bench.cache().runtimes();
