@@ -89,8 +89,9 @@ class Broadcast(Handler):
     def handle(self) -> None:
         splitter = contract.LineSplitter()
         outbox = Outbox(self.request)
-        outbox.put(contract.CONNECTED)
+        # In one: who has been greeted hears all that is said from then on.
         with self.members_lock:
+            outbox.put(contract.CONNECTED)
             self.members.add(outbox)
         try:
             while data := self.request.recv(contract.CHUNK):
