@@ -193,11 +193,11 @@ func (r *room) serve(connection net.Conn) {
 	m := &member{connection: connection}
 	m.changed.L = &m.lock
 	m.put([]byte("connected\n"))
-	go m.write()
-
 	r.lock.Lock()
 	r.members[m] = struct{}{}
 	r.lock.Unlock()
+	// Only now: who has been greeted hears all that is said from then on.
+	go m.write()
 	r.relayLines(connection)
 	r.lock.Lock()
 	delete(r.members, m)
