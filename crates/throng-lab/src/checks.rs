@@ -51,7 +51,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) stolen: Option<steal::Stolen>,
     /// How it stands with the server.
     pub(crate) server: &'a LifeEnd,
-    /// The handshakes on the wire; absent where they were not observed.
+    /// The handshakes; absent where they were not observed.
     pub(crate) handshakes: Option<&'a HandshakesRecord>,
     /// Of the network in which the trial was.
     pub(crate) counters: &'a CounterDeltas,

@@ -43,7 +43,9 @@ pub use fleet::{Backend, Closing, FleetSpec, SourceAddresses};
 pub use histogram::Histogram;
 pub use hold::{HoldPhases, HoldSpec, KernelMemoryRecord, KernelMemorySample, SlabGrowth};
 pub use job::{LoadEvent, LoadJob, LoadRecord};
-pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRecord};
+pub use listener::{
+    AcceptQueueRecord, DepthSample, HandshakesRecord, HandshakesSeenBy, ListenerRecord,
+};
 pub use machine::Machine;
 pub use network::{Network, NetworkRecord};
 pub use phase::{

@@ -1,4 +1,4 @@
-//! The accept queue as observed from outside, and the handshakes on the wire.
+//! The accept queue as observed from outside, and the handshakes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,24 +51,39 @@ pub struct DepthSample {
     pub depth: u32,
 }
 
-/// The handshakes on the server's port as a packet socket saw them (`packet(7)`): SYN, SYN-ACK and RST segments only.
+/// Who told of the handshakes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandshakesSeenBy {
+    /// A packet socket (`packet(7)`), which sees each SYN, SYN-ACK and RST.
+    #[default]
+    PacketSocket,
+    /// The kernel's trace events `tcp_retransmit_skb` and `tcp_retransmit_synack`: what is sent again alone.
+    TraceEvents,
+}
+
+/// The handshakes with the server: what was sent again, and where each segment was seen, how many there were of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandshakesRecord {
-    /// SYNs that began a connection.
-    pub syns: u64,
+    /// By what they were seen.
+    #[serde(default)]
+    pub seen_by: HandshakesSeenBy,
+    /// SYNs that began a connection; absent where only what is sent again was seen.
+    pub syns: Option<u64>,
     /// SYNs sent again by clients.
     pub syn_retransmissions: u64,
-    /// SYN-ACKs that answered a SYN.
-    pub syn_acks: u64,
+    /// SYN-ACKs that answered a SYN; absent where only what is sent again was seen.
+    pub syn_acks: Option<u64>,
     /// SYN-ACKs sent again by the server unasked.
     pub syn_ack_retransmissions: u64,
-    /// SYN-ACKs sent again as the answer to a SYN that was sent again: counted by the kernel unless they are SYN cookies.
+    /// SYN-ACKs sent again as the answer to a SYN that was sent again: counted by the kernel unless they are SYN cookies, which its
+    /// trace events leave out.
     #[serde(default)]
     pub syn_acks_repeated: u64,
-    /// RSTs sent by the server's side.
-    pub resets_by_server: u64,
-    /// RSTs sent by the clients' side.
-    pub resets_by_client: u64,
+    /// RSTs sent by the server's side; absent where only what is sent again was seen.
+    pub resets_by_server: Option<u64>,
+    /// RSTs sent by the clients' side; likewise.
+    pub resets_by_client: Option<u64>,
     /// Segments that the observer lost: with any, the counts are too small.
     pub segments_lost: u64,
 }

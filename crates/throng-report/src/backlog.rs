@@ -114,7 +114,7 @@ pub struct KernelAccount {
     pub cookies_sent: Option<f64>,
     /// SYNs sent again, by the clients' `TCP_INFO`.
     pub syn_retransmissions: Option<f64>,
-    /// SYN-ACKs sent again, as seen on the wire.
+    /// SYN-ACKs sent again, as they were observed.
     pub syn_ack_retransmissions: Option<f64>,
     /// Segments of data sent again by clients, by their `TCP_INFO`.
     pub data_retransmissions: Option<f64>,

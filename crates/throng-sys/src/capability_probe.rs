@@ -1,4 +1,4 @@
-//! What this kernel lets this user do, found out by doing it: io_uring, namespaces, packet sockets.
+//! What this kernel lets this user do, found out by doing it: io_uring, namespaces, trace events.
 //!
 //! Settings and version numbers only hint; containers, seccomp filters and security modules decide at the call.
 //! Each probe therefore makes the call, undoes it, and turns a refusal into its [`Obstacle`]. The calling
@@ -7,8 +7,8 @@
 use std::io;
 
 use io_uring::IoUring;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
+use crate::retransmission::RetransmissionTap;
 use crate::sysctl;
 
 mod namespaces;
@@ -149,19 +149,12 @@ fn io_uring_disabled() -> Option<String> {
     sysctl::read(IO_URING_DISABLED).ok()
 }
 
-/// Whether packet sockets can be opened (`packet(7)`), to watch a listener's SYNs on the wire.
-pub fn packet_socket() -> Availability {
-    // Protocol 0: it receives nothing.
-    match rustix::net::socket_with(
-        AddressFamily::PACKET,
-        SocketType::RAW,
-        SocketFlags::CLOEXEC,
-        None,
-    ) {
-        Ok(_socket) => Availability::Usable,
-        Err(error) => {
-            Availability::Unusable(Obstacle::from_error(&error.into(), Some("CAP_NET_RAW")))
-        }
+/// Whether the kernel's trace events may be listened to, to hear of what handshakes send again ([`crate::retransmission`]).
+pub fn trace_events() -> Availability {
+    // Of a port that nobody connects to; whatever is heard is not read.
+    match RetransmissionTap::start(1) {
+        Ok(_tap) => Availability::Usable,
+        Err(error) => Availability::Unusable(Obstacle::from_error(&error, Some("CAP_SYS_ADMIN"))),
     }
 }
 
@@ -207,19 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn packet_sockets_are_root_s_or_refused_for_the_privilege() {
-        match packet_socket() {
-            Availability::Usable => {}
-            Availability::Unusable(obstacle) => assert!(
-                matches!(
-                    obstacle,
-                    Obstacle::NotInKernel
-                        | Obstacle::NotPermitted {
-                            capability: Some("CAP_NET_RAW")
-                        }
-                ),
-                "{obstacle:?}"
-            ),
+    fn trace_events_are_root_s_or_refused_for_the_privilege() {
+        if let Availability::Unusable(obstacle) = trace_events() {
+            let privileged = rustix::process::geteuid().is_root();
+            let is_for_privilege = matches!(obstacle, Obstacle::NotPermitted { .. });
+            assert!(privileged || is_for_privilege, "{obstacle:?}");
         }
     }
 }

@@ -29,6 +29,7 @@ pub mod packet;
 pub mod poll;
 pub mod process;
 pub mod process_tree;
+pub mod retransmission;
 pub mod select;
 pub mod shared_counters;
 pub mod shared_port;

@@ -9,7 +9,8 @@ use support::backlog::{
 };
 use support::{Bench, failed_checks};
 use throng_record::{
-    Cause, CheckKind, CheckResult, Finding, Network, Outcome as TrialOutcome, Trial, Verdict,
+    Cause, CheckKind, CheckResult, Finding, HandshakesSeenBy, Network, Outcome as TrialOutcome,
+    Trial, Verdict,
 };
 
 const MS: u64 = 1_000_000;
@@ -91,6 +92,8 @@ fn aborts_on_io_uring() {
         "io-uring",
         "--kernel",
         "tcp_abort_on_overflow=0,1",
+        "--capture",
+        "handshakes.pcapng",
     ];
     let (outcome, trials) = run(&[&OVERFLOWING[..], &flags].concat());
     assert_eq!(trials.len(), 2, "{}", outcome.stderr);
@@ -99,7 +102,12 @@ fn aborts_on_io_uring() {
     }
     assert_eq!(errors(&trials[0]).total(), 0);
     let seen = trials[1].handshakes.expect("seen");
-    assert!(seen.resets_by_server >= errors(&trials[1]).total());
+    assert_eq!(
+        seen.seen_by,
+        HandshakesSeenBy::PacketSocket,
+        "for a capture"
+    );
+    assert!(seen.resets_by_server >= Some(errors(&trials[1]).total()));
 }
 
 /// Two SYNs enter the request queue at once while the accept queue has one place: the second final ACK is dropped, and without cookies the

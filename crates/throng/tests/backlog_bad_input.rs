@@ -140,10 +140,10 @@ fn a_capture_holds_every_handshake_and_one_that_cannot_be_written_starts_nothing
             _ => {}
         }
     }
-    assert_eq!(syns, seen.syns + seen.syn_retransmissions);
+    assert_eq!(syns, seen.syns.expect("seen") + seen.syn_retransmissions);
     assert_eq!(
         syn_acks,
-        seen.syn_acks + seen.syn_ack_retransmissions + seen.syn_acks_repeated
+        seen.syn_acks.expect("seen") + seen.syn_ack_retransmissions + seen.syn_acks_repeated
     );
     assert_eq!(syns, 6);
     let bench = Bench::new();

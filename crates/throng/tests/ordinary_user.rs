@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use support::{Bench, Outcome, failed_checks, user};
-use throng_record::{Network, Outcome as TrialOutcome, RunRecord};
+use throng_record::{HandshakesSeenBy, Network, Outcome as TrialOutcome, RunRecord};
 
 /// `nobody` and `nogroup`, by the numbers that they have everywhere.
 const NOBODY: u32 = 65534;
@@ -161,7 +161,9 @@ fn the_accept_queue_and_the_handshakes_are_seen() {
     }
     let handshakes = trial.handshakes.expect("its own network");
     let connections = trial.connections.as_ref().expect("each request has one");
-    assert_eq!(handshakes.syns, 12);
+    // Trace events are for root.
+    assert_eq!(handshakes.seen_by, HandshakesSeenBy::PacketSocket);
+    assert_eq!(handshakes.syns, Some(12));
     assert!(connections.syn_retransmissions > 0, "{connections:?}");
     assert_eq!(
         handshakes.syn_retransmissions,

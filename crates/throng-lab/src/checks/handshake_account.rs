@@ -1,10 +1,10 @@
-//! Three accounts of the same retransmissions: the kernel's counter, `TCP_INFO` of every connection, and the segments on the wire.
+//! Three accounts of the same retransmissions: the kernel's counter, `TCP_INFO` of every connection, and what was seen to be sent again.
 //!
 //! `TCPSynRetrans` counts what clients *and* server sent again while shaking hands (net/ipv4/tcp_output.c:
 //! `__tcp_retransmit_skb` and `tcp_rtx_synack`). It must be the sum of the two, to the unit, and the clients' part what their sockets say:
 //! otherwise one of the observers has missed something, and what is built on them is not to be trusted. A SYN-ACK that answers a SYN
-//! sent again is counted where the server had kept the request, and not where it is a SYN cookie made anew, which on the wire is
-//! the same.
+//! sent again is counted where the server had kept the request, and not where it is a SYN cookie made anew, which to a packet socket
+//! is the same.
 
 use throng_record::side::CounterDeltas;
 use throng_record::{Check, CheckKind, CheckResult, ConnectionsPhase, HandshakesRecord, Network};
@@ -53,19 +53,19 @@ pub(super) fn check(
     // Only what has changed is kept.
     let counted = counters.get(COUNTER).copied().unwrap_or(0);
     let clients = connections.syn_retransmissions;
-    let on_the_wire = seen.syn_retransmissions + seen.syn_ack_retransmissions;
+    let seen_again = seen.syn_retransmissions + seen.syn_ack_retransmissions;
     let evidence = format!(
-        "TCPSynRetrans grew by {counted}; on the wire {} SYNs and {} SYN-ACKs were sent again; TCP_INFO tells of {clients} SYNs",
+        "TCPSynRetrans grew by {counted}; {} SYNs and {} SYN-ACKs were seen to be sent again; TCP_INFO tells of {clients} SYNs",
         seen.syn_retransmissions, seen.syn_ack_retransmissions,
     );
-    let difference = counted as f64 - on_the_wire as f64;
+    let difference = counted as f64 - seen_again as f64;
     let has_cookies = counters.contains_key("TcpExt.SyncookiesSent");
     let repeated = if has_cookies {
         0
     } else {
         seen.syn_acks_repeated
     };
-    let possible = on_the_wire + repeated..=on_the_wire + seen.syn_acks_repeated;
+    let possible = seen_again + repeated..=seen_again + seen.syn_acks_repeated;
     let is_counted = u64::try_from(counted).is_ok_and(|counted| possible.contains(&counted));
     if is_counted && clients == seen.syn_retransmissions {
         return made(kind, CheckResult::Passed, difference, 0.0, evidence);

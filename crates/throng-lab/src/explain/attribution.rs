@@ -130,7 +130,7 @@ fn flow_of(request: &RequestRecord, started_at_ns: u64, seen: &Seen<'_>) -> Opti
     let client = request.local_address.as_ref()?.parse().ok()?;
     let from_ns = started_at_ns.saturating_sub(CLOCKS_DIFFER_NS);
     let until_ns = started_at_ns.saturating_add(request.duration_ns);
-    let flow = seen.flows?.flow(client, until_ns)?;
+    let flow = seen.flows?.flow(client, started_at_ns, until_ns)?;
     Some(flow.within(from_ns, until_ns))
 }
 

@@ -4,7 +4,7 @@
 
 use std::net::SocketAddr;
 
-use throng_record::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRecord};
+use throng_record::{AcceptQueueRecord, DepthSample, ListenerRecord};
 use throng_sys::namespace::Network;
 
 use super::accept_queue::{AcceptQueueObserver, AcceptQueueSeen, ListenerSeen, PERIOD_NS};
@@ -148,23 +148,6 @@ fn listener_record(seen: &ListenerSeen) -> ListenerRecord {
     }
 }
 
-impl HandshakesSeen {
-    /// As it stands in the record.
-    pub(crate) fn record(&self) -> HandshakesRecord {
-        let counts = &self.counts;
-        HandshakesRecord {
-            syns: counts.syns,
-            syn_retransmissions: counts.syn_retransmissions,
-            syn_acks: counts.syn_acks,
-            syn_ack_retransmissions: counts.syn_ack_retransmissions,
-            syn_acks_repeated: counts.syn_acks_repeated_for_syn,
-            resets_by_server: counts.server_resets,
-            resets_by_client: counts.client_resets,
-            segments_lost: self.lost + counts.untold,
-        }
-    }
-}
-
 impl QueueSeen for AcceptQueueSeen {
     fn depth_from(&self, at_ns: u64) -> Option<u32> {
         Self::depth_from(self, at_ns)
@@ -184,15 +167,7 @@ impl QueueSeen for AcceptQueueSeen {
 }
 
 impl FlowsSeen for HandshakesSeen {
-    fn flow(&self, client: SocketAddr, at_ns: u64) -> Option<FlowSeen> {
-        let handshake = self.flow_at(client, at_ns)?;
-        let mut flow = FlowSeen {
-            syns_ns: vec![handshake.syn_ns],
-            syn_acks_ns: handshake.syn_ack_ns.into_iter().collect(),
-        };
-        flow.syns_ns.extend(&handshake.syn_retransmissions_ns);
-        flow.syn_acks_ns
-            .extend(&handshake.syn_ack_retransmissions_ns);
-        Some(flow)
+    fn flow(&self, client: SocketAddr, from_ns: u64, until_ns: u64) -> Option<FlowSeen> {
+        Self::flow(self, client, from_ns, until_ns)
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
     ];
     if rows().any(|row| row.duration_ns.is_some()) {
         lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. Both of all repeats together, without those that never came.".to_owned());
-        lines.push("overflows … queue max: of one trial, median over repeats. overflows and drops: SYNs and final ACKs dropped at the listener (ListenOverflows, ListenDrops). again: segments sent again; SYNs and data by the clients' TCP_INFO, SYN-ACKs as seen on the wire. queue max: the longest that the accept queue was seen. –: not seen.".to_owned());
+        lines.push("overflows … queue max: of one trial, median over repeats. overflows and drops: SYNs and final ACKs dropped at the listener (ListenOverflows, ListenDrops). again: segments sent again; SYNs and data by the clients' TCP_INFO, SYN-ACKs as they were observed. queue max: the longest that the accept queue was seen. –: not seen.".to_owned());
         lines.push("failed: of all repeats together, by kind.".to_owned());
     }
     if rows().any(Cell::has_slow) {

@@ -46,9 +46,9 @@ pub(crate) fn check(trial: &Trial, kind: CheckKind) -> CheckResult {
     check.expect("it was made").result
 }
 
-/// Three accounts of what was sent again agree, to the unit: the kernel's counter, the wire's, and that of the clients' sockets.
+/// Three accounts of what was sent again agree, to the unit: the kernel's counter, the observer's, and that of the clients' sockets.
 ///
-/// A SYN-ACK that answers a SYN sent again is in the counter unless it is a cookie, which on the wire is the same.
+/// A SYN-ACK that answers a SYN sent again is in the counter unless it is a cookie, which to a packet socket is the same.
 pub(crate) fn assert_retransmissions_agree(trial: &Trial) {
     let seen = trial.handshakes.expect("handshakes are seen");
     let connections = connections(trial);

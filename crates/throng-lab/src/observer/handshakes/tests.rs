@@ -1,4 +1,5 @@
-//! Retransmissions provoked for real, and counted against the kernel's own account of them, to the unit.
+//! Retransmissions provoked for real, and counted against the kernel's own account of them, to the unit: segment by segment, and
+//! at the same time by the kernel's trace events where they may be listened to.
 //!
 //! A SYN is dropped by a full accept queue. The last ACK of a handshake, or a SYN-ACK, is dropped by a filter on the socket that
 //! it reaches (`SO_ATTACH_FILTER`), which needs no privilege and no luck.
@@ -26,7 +27,8 @@ struct Scene {
     network: Network,
     listener: OwnedFd,
     server: SocketAddr,
-    observer: HandshakeObserver,
+    segments: HandshakeObserver,
+    retransmissions: Option<HandshakeObserver>,
     clients: Vec<OwnedFd>,
     counted_before: i64,
 }
@@ -72,15 +74,12 @@ impl Scene {
             panic!("TCP")
         };
         let counted_before = syn_retransmissions_counted(&network);
-        let observer = match HandshakeObserver::start(&network, server, None) {
-            Err(TapError::NotPermitted(_)) => return None,
-            observer => observer.unwrap(),
-        };
         Some(Self {
+            segments: of_segments(&network, server, None)?,
+            retransmissions: HandshakeObserver::of_retransmissions(server).ok(),
             network,
             listener,
             server,
-            observer,
             clients: Vec::new(),
             counted_before,
         })
@@ -135,14 +134,18 @@ impl Scene {
             .iter()
             .map(|client| u64::from(info(client).total_retrans))
             .sum();
-        let seen = self.observer.stop();
-        let counts = seen.counts;
+        let seen = self.segments.stop();
+        let counts = seen.counts();
         assert_eq!(seen.lost, 0);
+        if let Some(observer) = self.retransmissions {
+            assert_agreement(&seen, &observer.stop(), &self.clients);
+        }
         assert_eq!(counts.syn_retransmissions, own, "{counts:?}");
         assert_eq!(counts.syns, self.clients.len() as u64, "{counts:?}");
         assert_eq!(counts.untold, 0, "{counts:?}");
         for client in &self.clients {
-            let flow = seen.flow(socket::local_address(client).unwrap()).unwrap();
+            let address = socket::local_address(client).unwrap();
+            let flow = seen.segments().flow_at(address, u64::MAX).unwrap();
             let own = info(client).total_retrans as usize;
             assert_eq!(flow.syn_retransmissions_ns.len(), own);
             let mut times_ns = vec![flow.syn_ns];
@@ -154,6 +157,40 @@ impl Scene {
             );
         }
         seen
+    }
+}
+
+/// `None` where nobody may see handshakes.
+fn of_segments(
+    network: &Network,
+    server: SocketAddr,
+    capture: Option<TrialCapture>,
+) -> Option<HandshakeObserver> {
+    match HandshakeObserver::of_segments(network, server, Interfaces::Loopback, capture) {
+        Err(TapError::NotPermitted(_)) => None,
+        observer => Some(observer.unwrap()),
+    }
+}
+
+/// The same number sent again by each, and at the same times. A SYN-ACK repeated as a cookie is a segment, and no event.
+fn assert_agreement(segments: &HandshakesSeen, heard: &HandshakesSeen, clients: &[OwnedFd]) {
+    assert_eq!(heard.lost, 0);
+    let (seen, told) = (segments.counts(), heard.counts());
+    assert_eq!(told.syn_retransmissions, seen.syn_retransmissions);
+    assert_eq!(told.syn_ack_retransmissions, seen.syn_ack_retransmissions);
+    assert!([0, seen.syn_acks_repeated_for_syn].contains(&told.syn_acks_repeated_for_syn));
+    for client in clients {
+        let client = socket::local_address(client).unwrap();
+        let seen = segments.flow(client, 0, u64::MAX).unwrap();
+        let told = heard.flow(client, seen.syns_ns[0], u64::MAX).unwrap();
+        assert_eq!(told.syns_ns.len(), seen.syns_ns.len());
+        let both = told.syns_ns.iter().zip(&seen.syns_ns);
+        for (told_ns, seen_ns) in both {
+            assert!(
+                told_ns.abs_diff(*seen_ns) < 100_000_000,
+                "{told:?} {seen:?}"
+            );
+        }
     }
 }
 
@@ -201,7 +238,7 @@ fn syns_that_a_full_queue_drops_are_counted_as_the_kernel_and_the_clients_do() {
             let _accepted = scene.accept(6);
             let counted = scene.network.is_private().then(|| scene.counted());
             let seen = scene.end();
-            let counts = seen.counts;
+            let counts = seen.counts();
             assert!(counts.syn_retransmissions >= 10, "{counts:?}");
             assert_eq!(counts.syn_acks, 6);
             assert_eq!(counts.syn_ack_retransmissions, 0);
@@ -225,7 +262,7 @@ fn syn_acks_sent_again_for_a_dropped_ack_are_told_from_syns_sent_again() {
         listener.detach_filter().unwrap();
         let _accepted = scene.accept(7);
         let counted = scene.counted();
-        let counts = scene.end().counts;
+        let counts = *scene.end().counts();
         assert_eq!(counts.syn_acks, 7, "{counts:?}");
         assert_eq!(counts.syn_acks_repeated_for_syn, 0, "{counts:?}");
         let (syns, syn_acks) = (counts.syn_retransmissions, counts.syn_ack_retransmissions);
@@ -249,7 +286,7 @@ fn a_final_ack_that_a_full_queue_drops_has_its_syn_ack_sent_again() {
         SockRef::from(&scene.listener).listen(64).unwrap();
         let _accepted = scene.accept(3);
         let counted = scene.counted();
-        let counts = scene.end().counts;
+        let counts = *scene.end().counts();
         assert_eq!(counts.syn_retransmissions, 0, "{counts:?}");
         assert_eq!(counts.syn_acks_repeated_for_syn, 0, "{counts:?}");
         assert_eq!(counts.syn_ack_retransmissions, counted, "{counts:?}");
@@ -270,7 +307,7 @@ fn an_answer_to_a_repeated_syn_is_counted_by_the_kernel_unless_it_is_a_cookie() 
             SockRef::from(&scene.clients[0]).detach_filter().unwrap();
             let _accepted = scene.accept(1);
             let counted = scene.counted();
-            let counts = scene.end().counts;
+            let counts = *scene.end().counts();
             let repeated = counts.syn_acks_repeated_for_syn;
             assert!(repeated > 0, "{counts:?}");
             let others = counts.syn_retransmissions + counts.syn_ack_retransmissions;
@@ -295,9 +332,8 @@ fn refused_connects_are_resets_of_the_server_and_are_captured() {
     refusing.bind(&any.into()).unwrap();
     let server = refusing.local_addr().unwrap().as_socket().unwrap();
     let trial = capture.trial("refused");
-    let observer = match HandshakeObserver::start(&Network::own(), server, Some(trial)) {
-        Err(TapError::NotPermitted(_)) => return,
-        observer => observer.unwrap(),
+    let Some(observer) = of_segments(&Network::own(), server, Some(trial)) else {
+        return;
     };
     for _ in 0..3 {
         std::net::TcpStream::connect(server).unwrap_err();
@@ -308,7 +344,8 @@ fn refused_connects_are_resets_of_the_server_and_are_captured() {
         server_resets: 3,
         ..HandshakeCounts::default()
     };
-    assert_eq!(seen.counts, expected);
-    assert!(seen.flows().iter().all(|flow| flow.reset_ns.is_some()));
+    assert_eq!(*seen.counts(), expected);
+    let flows = seen.segments().flows();
+    assert!(flows.iter().all(|flow| flow.reset_ns.is_some()));
     assert_eq!(capture.finish().unwrap(), 6);
 }

@@ -4,9 +4,11 @@
 //! Beyond the former handshakes are counted only, beyond the latter they are counted as not told apart.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use throng_sys::packet::{Segment, SegmentKind};
+
+use crate::observer::handshakes::{HandshakeCounts, canonical};
 
 /// Some 25 MB.
 const HANDSHAKES_MAX: usize = 200_000;
@@ -14,26 +16,6 @@ const HANDSHAKES_MAX: usize = 200_000;
 const CLIENTS_MAX: usize = 1 << 20;
 /// Retransmissions whose times are kept of one handshake; the kernel sends a SYN at most 127 times more (`tcp_syn_retries`).
 const TIMES_MAX: usize = 128;
-
-/// How many segments there were of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct HandshakeCounts {
-    /// First ones: handshakes begun.
-    pub(crate) syns: u64,
-    pub(crate) syn_retransmissions: u64,
-    /// First ones: handshakes granted.
-    pub(crate) syn_acks: u64,
-    /// Sent again by the server's timer.
-    pub(crate) syn_ack_retransmissions: u64,
-    /// The same SYN-ACK sent again as the answer to a SYN that was sent again.
-    pub(crate) syn_acks_repeated_for_syn: u64,
-    pub(crate) client_resets: u64,
-    pub(crate) server_resets: u64,
-    /// SYNs and SYN-ACKs in none of the counts above: too many clients, or a handshake begun before anybody looked.
-    pub(crate) untold: u64,
-    /// Handshakes in the counts of which no times are kept.
-    pub(crate) not_kept: u64,
-}
 
 /// One handshake: a client's SYN, all copies of it, and the answers. Times are of `CLOCK_MONOTONIC`.
 #[derive(Clone, Debug)]
@@ -73,9 +55,9 @@ impl From<&Segment<'_>> for Sighting {
 }
 
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     server: SocketAddr,
-    pub(super) counts: HandshakeCounts,
+    pub(crate) counts: HandshakeCounts,
     clients: HashMap<SocketAddr, Client>,
     handshakes: Vec<Handshake>,
 }
@@ -205,11 +187,12 @@ impl Ledger {
     }
 
     #[cfg(test)]
-    pub(super) fn flows(&self) -> &[Handshake] {
+    pub(crate) fn flows(&self) -> &[Handshake] {
         &self.handshakes
     }
 
-    pub(super) fn flow_at(&self, client: SocketAddr, at_ns: u64) -> Option<&Handshake> {
+    /// The handshake that this client was in at `at_ns`, or had last: a port is used again.
+    pub(crate) fn flow_at(&self, client: SocketAddr, at_ns: u64) -> Option<&Handshake> {
         let client = self.clients.get(&canonical(client))?;
         // Whatever is kept was over before.
         let mut place = client.place.filter(|_| client.is_kept);
@@ -235,12 +218,6 @@ fn push(times_ns: &mut Vec<u64>, at_ns: u64) {
     if times_ns.len() < TIMES_MAX {
         times_ns.push(at_ns);
     }
-}
-
-/// As in the packets: an IPv4 address is one, also where a socket of IPv6 tells of it; and without scope.
-fn canonical(address: SocketAddr) -> SocketAddr {
-    let ip: IpAddr = address.ip().to_canonical();
-    SocketAddr::new(ip, address.port())
 }
 
 #[cfg(test)]
