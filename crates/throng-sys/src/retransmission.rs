@@ -60,7 +60,7 @@ impl RetransmissionTap {
     ///
     /// # Errors
     /// `PermissionDenied` without `CAP_BPF` and `CAP_PERFMON` in the first user namespace; what the kernel answers where it has no such
-    /// events or programs (`CONFIG_BPF_EVENTS`), or is older than 5.8.
+    /// events or programs (`CONFIG_BPF_EVENTS`), or is older than 5.11.
     pub fn start(port: u16) -> io::Result<Self> {
         let (ring, without_room) = (Ring::new(RING_BYTES)?, Counter::new()?);
         let listen = |event, kind| -> io::Result<Attached> {

@@ -56,7 +56,7 @@ fn assert_exact(trial: &Trial) {
     assert_explained(trial, 10 * MS);
     if errors(trial).total() == 0 {
         assert_eq!(check(trial, CheckKind::ServerCount), CheckResult::Passed);
-        assert_eq!(trial.verdict, Verdict::Valid, "{:?}", failed_checks(trial));
+        assert_eq!(failed_checks(trial), Vec::<String>::new());
     }
 }
 
@@ -170,7 +170,6 @@ fn a_dropped_final_ack_without_cookies_makes_the_server_send_its_syn_ack_again()
 fn the_short_plan_of_kernel_settings_keeps_to_its_estimate_and_tells_all() {
     let bench = Bench::new();
     let outcome = bench.throng(&["run", "backlog-kernel", "--quick"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     let (_, after) = outcome
         .stderr
         .split_once("trials, about ")
@@ -191,7 +190,11 @@ fn the_short_plan_of_kernel_settings_keeps_to_its_estimate_and_tells_all() {
     }
     let trials = bench.record().trials;
     assert_eq!(trials.len(), 8, "three settings of two values");
+    // A neighbour of this machine may spoil a trial, and then says so.
+    let all_are_valid = trials.iter().all(|trial| trial.verdict == Verdict::Valid);
+    assert_eq!(outcome.code == Some(0), all_are_valid, "{}", outcome.stderr);
     for trial in &trials {
+        assert_eq!(failed_checks(trial), Vec::<String>::new());
         assert_retransmissions_agree(trial);
         assert_explained(trial, 40 * MS);
     }

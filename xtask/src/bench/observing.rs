@@ -1,7 +1,9 @@
 //! What observing the accept queue and the handshakes costs of throughput: with the service time of the published experiment, and where
-//! connections are all that happens, both cores are full, and the observers have no core of their own.
+//! connections are all that happens, both cores are full, and the observers have no core of their own. Beside it what capturing the
+//! handshakes costs: a packet socket is asked about each packet, as it is for users who are not root.
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,11 +16,20 @@ const LOADS: [(&str, u64); 2] = [("40ms", 25), ("0s", 200)];
 
 pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
     let runs = std::env::temp_dir().join(format!("throng-bench-{}", std::process::id()));
+    let capture = runs.with_extension("pcapng");
     let outcome = LOADS.iter().try_for_each(|load| {
-        let rate = |flags: &[&str]| requests_per_second(bench, load, &runs, flags);
-        let measured: [Measured<'_>; 2] = [
-            ("not observed", Box::new(|| rate(&["--no-observe"]))),
+        let rate = |flags: &[&OsStr]| requests_per_second(bench, load, &runs, flags);
+        let captured = ["--capture".as_ref(), capture.as_os_str()];
+        let measured: [Measured<'_>; 3] = [
+            (
+                "not observed",
+                Box::new(|| rate(&["--no-observe".as_ref()])),
+            ),
             ("observed", Box::new(|| rate(&[]))),
+            (
+                "observed, handshakes captured",
+                Box::new(|| rate(&captured)),
+            ),
         ];
         let title = format!(
             "connections, each with one request of {}, epoll-edge",
@@ -26,8 +37,9 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
         );
         compare(bench, &title, "requests/s", &measured)
     });
-    // It is only a temporary folder.
+    // Both are temporary.
     let _ = std::fs::remove_dir_all(&runs);
+    let _ = std::fs::remove_file(&capture);
     outcome
 }
 
@@ -36,10 +48,9 @@ fn requests_per_second(
     bench: &Bench,
     (service_time, requests_each_second): &(&str, u64),
     runs: &Path,
-    flags: &[&str],
+    flags: &[&OsStr],
 ) -> Result<f64, Box<dyn Error>> {
     let requests = requests_each_second * bench.seconds;
-    let directory = runs.join(if flags.is_empty() { "on" } else { "off" });
     let output = Command::new(release("throng"))
         .args(["backlog", "epoll-edge", "--service-time", service_time])
         .args(["--backlog", "1024", "--repeats", "1"])
@@ -47,15 +58,15 @@ fn requests_per_second(
         .args(["--requests", &requests.to_string()])
         .args(["--cpus", &format!("{SERVER_CPU}:{GENERATOR_CPU}")])
         .arg("--runs-dir")
-        .arg(&directory)
+        .arg(runs)
         .args(flags)
         .output()?;
     let complaint = || String::from_utf8_lossy(&output.stderr).into_owned();
-    let Ok(folder) = only_entry(&directory) else {
+    let Ok(folder) = only_entry(runs) else {
         return Err(complaint().into());
     };
     let text = std::fs::read_to_string(folder.join("run.json"))?;
-    std::fs::remove_dir_all(&directory)?;
+    std::fs::remove_dir_all(runs)?;
     let record = throng_record::schema::read(&text)?;
     // A neighbour's steal makes it no trial to rank; here both sides of the ratio have neighbours, and the median of rounds decides.
     let trial = record.trials.first().ok_or_else(complaint)?;

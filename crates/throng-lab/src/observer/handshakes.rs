@@ -31,7 +31,8 @@ use crate::explain::FlowSeen;
 use retransmissions::Retransmissions;
 use segments::Segments;
 
-/// The ring of a packet socket holds 32,768 segments: a million and a half a second. That of trace events 10,000 for each CPU.
+/// The ring of a packet socket holds 32,768 segments: a million and a half a second. That of trace events
+/// holds 75,000.
 const PERIOD_NS: u64 = 20_000_000;
 
 /// Watches the handshakes of a server until it is stopped.

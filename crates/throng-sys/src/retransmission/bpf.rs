@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
+use crate::kernel_file::with_context;
+
 /// `struct bpf_insn`, include/uapi/linux/bpf.h.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +89,9 @@ struct InfoAttributes {
     info: u64,
 }
 
+/// For what the verifier says.
+const LOG_BYTES: usize = 64 << 10;
+
 /// `struct bpf_prog_info` up to its field `recursion_misses`.
 const MISSES_AT_BYTES: usize = 208;
 const INFO_BYTES: usize = MISSES_AT_BYTES + 8;
@@ -97,26 +102,37 @@ impl Program {
     /// # Errors
     /// `PermissionDenied` without `CAP_BPF` and `CAP_PERFMON`, or with what the verifier says of the program.
     pub(super) fn load(instructions: &[Instruction]) -> io::Result<Self> {
+        Self::load_telling(instructions, &mut []).map_err(|error| {
+            // Asked for at once, a log that is too small for a good program would refuse it too.
+            let mut log = vec![0; LOG_BYTES];
+            let _ = Self::load_telling(instructions, &mut log);
+            let end = log.iter().position(|&byte| byte == 0).unwrap_or(0);
+            match String::from_utf8_lossy(&log[..end]).trim() {
+                "" => error,
+                told => with_context(&error, told),
+            }
+        })
+    }
+
+    fn load_telling(instructions: &[Instruction], log: &mut [u8]) -> io::Result<Self> {
         const LICENSE: &CStr = c"MIT";
-        let mut log = vec![0_u8; 16 << 10];
+        let wants_log = !log.is_empty();
         let attributes = ProgramAttributes {
             kind: PROGRAM_OF_TRACEPOINT,
             instructions_count: instructions.len() as u32,
             instructions: instructions.as_ptr() as u64,
             license: LICENSE.as_ptr() as u64,
-            log_level: 1,
+            log_level: wants_log.into(),
             log_bytes: log.len() as u32,
-            log: log.as_mut_ptr() as u64,
+            log: if wants_log {
+                log.as_mut_ptr() as u64
+            } else {
+                0
+            },
         };
-        // SAFETY: the pointers are of the instructions, of a text that ends with a zero byte, and of a buffer as large as it says; all
-        // outlive the call.
-        let loaded = unsafe { call(PROGRAM_LOAD, &attributes) };
-        let descriptor = loaded.map_err(|error| {
-            let end = log.iter().position(|&byte| byte == 0).unwrap_or(0);
-            let log = String::from_utf8_lossy(&log[..end]);
-            io::Error::new(error.kind(), format!("{error} {}", log.trim()))
-        })?;
-        Ok(Self(owned(descriptor)))
+        // SAFETY: the pointers are of the instructions, of a text that ends with a zero byte, and of a buffer as large as it says, or none;
+        // all outlive the call.
+        unsafe { call(PROGRAM_LOAD, &attributes) }.map(|descriptor| Self(owned(descriptor)))
     }
 
     /// How often it was left out because another program was at work on the CPU.
@@ -314,4 +330,35 @@ unsafe fn call<Attributes>(
 fn owned(descriptor: libc::c_long) -> OwnedFd {
     // SAFETY: the kernel has just returned this descriptor to us alone.
     unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_the_verifier_refuses_is_told_with_its_words() {
+        // It ends without a result.
+        let exit = Instruction {
+            code: 0x95,
+            registers: 0,
+            offset: 0,
+            operand: 0,
+        };
+        if Counter::new().is_err() {
+            // Not privileged: nothing is verified.
+            return;
+        }
+        let error = Program::load(&[exit]).unwrap_err();
+        assert!(error.to_string().contains("R0"), "{error}");
+    }
+
+    #[test]
+    fn a_counter_begins_at_none_and_a_ring_empty() {
+        let (Ok(counter), Ok(mut ring)) = (Counter::new(), Ring::new(64 << 10)) else {
+            return;
+        };
+        assert_eq!(counter.get().unwrap(), 0);
+        ring.read(|record| panic!("{record:?}"));
+    }
 }

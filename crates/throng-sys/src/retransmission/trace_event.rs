@@ -11,6 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
 use super::bpf::Program;
+use crate::affinity::online_cpus;
 use crate::kernel_file::{read_again, with_context};
 
 /// Its number, and where its fields are: offset and size, in bytes.
@@ -42,8 +43,6 @@ const TRACEPOINT: u32 = 2;
 const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 /// `PERF_EVENT_IOC_SET_BPF`: `_IOW('$', 8, __u32)`.
 const SET_BPF: libc::Ioctl = 0x4004_2408;
-/// `PERF_EVENT_IOC_ENABLE`: `_IO('$', 0)`.
-const ENABLE: libc::Ioctl = 0x2400;
 
 impl TraceEvent {
     /// Looks `event` up (`tcp/tcp_retransmit_skb`).
@@ -90,7 +89,8 @@ impl TraceEvent {
             rest: [0; 6],
         };
         // Whatever the CPU of the descriptor, the program belongs to the event.
-        let (any_process, cpu, no_group) = (-1, 0, -1);
+        let cpu = online_cpus().first().map_or(0, |&cpu| cpu as libc::c_int);
+        let (any_process, no_group) = (-1, -1);
         // SAFETY: the pointer is of a structure as large as it says, which outlives the call; the others are integers.
         let descriptor = unsafe {
             libc::syscall(
@@ -110,10 +110,6 @@ impl TraceEvent {
         // SAFETY: both descriptors are open, and the call takes integers only.
         let result = unsafe { libc::ioctl(event.as_raw_fd(), SET_BPF, program.as_raw_fd()) };
         if result < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: as above.
-        if unsafe { libc::ioctl(event.as_raw_fd(), ENABLE, 0) } < 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(Attached {
