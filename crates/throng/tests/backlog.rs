@@ -3,11 +3,11 @@
 
 mod support;
 
+use support::Bench;
 use support::backlog::{
-    assert_explained, assert_retransmissions_agree, check, connections, counter, errors, run,
-    run_one,
+    assert_explained, assert_retransmissions_agree, assert_valid_but_for_steal, check, connections,
+    counter, errors, run, run_one,
 };
-use support::{Bench, failed_checks};
 use throng_record::{
     Cause, CheckKind, CheckResult, Finding, HandshakesSeenBy, Network, Outcome as TrialOutcome,
     Trial, Verdict,
@@ -56,7 +56,7 @@ fn assert_exact(trial: &Trial) {
     assert_explained(trial, 10 * MS);
     if errors(trial).total() == 0 {
         assert_eq!(check(trial, CheckKind::ServerCount), CheckResult::Passed);
-        assert_eq!(failed_checks(trial), Vec::<String>::new());
+        assert_valid_but_for_steal(trial);
     }
 }
 
@@ -190,11 +190,10 @@ fn the_short_plan_of_kernel_settings_keeps_to_its_estimate_and_tells_all() {
     }
     let trials = bench.record().trials;
     assert_eq!(trials.len(), 8, "three settings of two values");
-    // A neighbour of this machine may spoil a trial, and then says so.
     let all_are_valid = trials.iter().all(|trial| trial.verdict == Verdict::Valid);
     assert_eq!(outcome.code == Some(0), all_are_valid, "{}", outcome.stderr);
     for trial in &trials {
-        assert_eq!(failed_checks(trial), Vec::<String>::new());
+        assert_valid_but_for_steal(trial);
         assert_retransmissions_agree(trial);
         assert_explained(trial, 40 * MS);
     }

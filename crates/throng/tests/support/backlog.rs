@@ -1,7 +1,7 @@
 //! The backlog experiment as a user runs it, and what its record must satisfy whatever it measured.
 
 use throng_record::side::CounterDeltas;
-use throng_record::{Cause, CheckKind, CheckResult, ConnectionsPhase, ErrorCounts, Trial};
+use throng_record::{Cause, CheckKind, CheckResult, ConnectionsPhase, ErrorCounts, Trial, Verdict};
 
 use super::{Bench, Outcome};
 
@@ -69,6 +69,25 @@ pub(crate) fn assert_retransmissions_agree(trial: &Trial) {
     assert_eq!(
         check(trial, CheckKind::HandshakeAccount),
         CheckResult::Passed
+    );
+}
+
+/// A neighbour of this machine may take its CPUs, and then the trial says so; nothing else may spoil it.
+pub(crate) fn assert_valid_but_for_steal(trial: &Trial) {
+    let failed = trial
+        .checks
+        .iter()
+        .filter(|check| check.result == CheckResult::Failed);
+    let spoiled: Vec<_> = failed
+        .filter(|check| check.kind != CheckKind::Steal)
+        .collect();
+    assert!(spoiled.is_empty(), "{spoiled:?}");
+    let is_stolen_from = check(trial, CheckKind::Steal) == CheckResult::Failed;
+    assert_eq!(
+        trial.verdict == Verdict::Valid,
+        !is_stolen_from,
+        "{:?}",
+        trial.checks
     );
 }
 
