@@ -99,7 +99,9 @@ impl Obstacle {
     fn from_error(error: &io::Error, capability: Option<&'static str>) -> Self {
         match error.raw_os_error() {
             Some(libc::ENOSYS | libc::EAFNOSUPPORT | libc::EPROTONOSUPPORT) => Self::NotInKernel,
-            Some(libc::EPERM | libc::EACCES) => Self::NotPermitted { capability },
+            _ if error.kind() == io::ErrorKind::PermissionDenied => {
+                Self::NotPermitted { capability }
+            }
             error_number => Self::Other {
                 error_number,
                 message: error.to_string(),

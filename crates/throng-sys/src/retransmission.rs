@@ -1,28 +1,32 @@
-//! Hearing from the kernel which SYNs and SYN-ACKs it sends again, as it does (its trace events `tcp:tcp_retransmit_skb` and
-//! `tcp:tcp_retransmit_synack`, include/trace/events/tcp.h).
+//! Hearing from the kernel which SYNs and SYN-ACKs it sends again, as it does (its trace events `tcp_retransmit_skb` and
+//! `tcp_retransmit_synack`, include/trace/events/tcp.h).
 //!
 //! These are the very places where `TcpExt.TCPSynRetrans` is counted (net/ipv4/tcp_output.c), for both ends where both are on this
 //! host. A handshake in which nothing is lost passes neither of them, so listening costs it nothing, where a packet socket takes
 //! 2 to 3 µs of each connection on loopback ([`crate::packet`]).
 //!
-//! A small program writes each one down, with the time, into a ring that is read when somebody comes to look. (Sampling the events
-//! as `perf record` does would be simpler, but loses without a word what happens while a CPU other than the first is idle: seen with
-//! Linux 6.18, where 9 of 9 were counted and 3 to 9 of them sampled.)
+//! The kernel writes them into a buffer of ours, which is read when somebody comes to look. Two other ways to have them lose some
+//! without a word, seen with Linux 6.18: sampled by `perf_event_open`, as `perf record` does, those of an idle CPU; and given to a
+//! BPF program, those that came up while the CPU was at work for a process which is shielded from such programs, since a timer runs
+//! in the name of whatever it has interrupted.
 //!
 //! Trace events know no network namespaces: a server of another network with the same address and port is not told apart.
 
-mod bpf;
-mod program;
-mod trace_event;
+mod event_line;
+mod trace_instance;
 
 use std::io;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
-use bpf::{Counter, Ring};
-use trace_event::{Attached, TraceEvent};
+use crate::affinity::online_cpus;
+use trace_instance::TraceInstance;
 
-/// Room for 75,000 between two looks.
-const RING_BYTES: usize = 4 << 20;
+/// Of all CPUs, and of one at least: room for some 180,000, or 2,900, between two looks.
+const BUFFERS_KB: usize = 16 << 10;
+const BUFFER_MIN_KB: usize = 256;
+
+/// `TCP_SYN_SENT`, include/net/tcp_states.h: what a client in it sends again is its SYN.
+const SYN_SENT: u32 = 2;
 
 /// What was sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,75 +53,47 @@ pub struct Retransmission {
 
 /// Hears of them from its making until it is dropped.
 #[derive(Debug)]
-pub struct RetransmissionTap {
-    ring: Ring,
-    without_room: Counter,
-    attached: [Attached; 2],
-}
+pub struct RetransmissionTap(TraceInstance);
 
 impl RetransmissionTap {
     /// Begins to listen for those of handshakes with servers on `port`, in all networks of this host.
     ///
     /// # Errors
-    /// `PermissionDenied` without `CAP_BPF` and `CAP_PERFMON` in the first user namespace; what the kernel answers where it has no such
-    /// events or programs (`CONFIG_BPF_EVENTS`), or is older than 5.11.
+    /// `PermissionDenied` for whoever is not root in the first user namespace; what the kernel answers where it has no such events.
     pub fn start(port: u16) -> io::Result<Self> {
-        let (ring, without_room) = (Ring::new(RING_BYTES)?, Counter::new()?);
-        let listen = |event, kind| -> io::Result<Attached> {
-            let event = TraceEvent::find(event)?;
-            event.attach(program::load(&event, kind, port, &ring, &without_room)?)
-        };
-        let attached = [
-            listen("tcp/tcp_retransmit_skb", RetransmissionKind::Syn)?,
-            listen("tcp/tcp_retransmit_synack", RetransmissionKind::SynAck)?,
-        ];
-        Ok(Self {
-            ring,
-            without_room,
-            attached,
-        })
+        let cpus = online_cpus().len().max(1);
+        let instance = TraceInstance::make((BUFFERS_KB / cpus).max(BUFFER_MIN_KB))?;
+        let syns = format!("dport == {port} && state == {SYN_SENT}");
+        // One that found no way out is not counted by the kernel either. Older kernels tell of none.
+        let sent = format!("{syns} && err == 0");
+        let add = |filter: &str| instance.add("tcp/tcp_retransmit_skb", filter);
+        add(&sent).or_else(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => add(&syns),
+            _ => Err(error),
+        })?;
+        instance.add("tcp/tcp_retransmit_synack", &format!("sport == {port}"))?;
+        Ok(Self(instance))
     }
 
     /// Shows everything that was sent again since the last call, in order.
-    pub fn read(&mut self, mut visit: impl FnMut(&Retransmission)) {
-        self.ring.read(|record| {
-            if let Some(one) = program::Record::parse(record) {
-                visit(&Retransmission::from(&one));
-            }
-        });
-    }
-
-    /// How many there were so far that were not written down: for want of room, because [`RetransmissionTap::read`] was called too
-    /// seldom, or because another program was at work on the CPU.
     ///
     /// # Errors
-    /// As `bpf(2)`.
+    /// What reading the kernel's buffer answers.
+    pub fn read(&mut self, mut visit: impl FnMut(&Retransmission)) -> io::Result<()> {
+        self.0.read(|line| {
+            if let Some(one) = event_line::parse(line) {
+                visit(&one);
+            }
+        })
+    }
+
+    /// How many there were so far that found no room, because [`RetransmissionTap::read`] was called too seldom.
+    ///
+    /// # Errors
+    /// What reading the kernel's account answers.
     pub fn lost(&self) -> io::Result<u64> {
-        let misses = self.attached.iter().map(|one| one.program.misses());
-        Ok(self.without_room.get()? + misses.sum::<io::Result<u64>>()?)
+        self.0.lost()
     }
-}
-
-impl From<&program::Record> for Retransmission {
-    fn from(record: &program::Record) -> Self {
-        let source = address(record.source_ip, record.source_port);
-        let destination = address(record.destination_ip, record.destination_port);
-        let (client, server) = match record.kind {
-            RetransmissionKind::Syn => (source, destination),
-            RetransmissionKind::SynAck => (destination, source),
-        };
-        Self {
-            monotonic_ns: record.monotonic_ns,
-            kind: record.kind,
-            client,
-            server,
-        }
-    }
-}
-
-/// The kernel tells addresses of IPv6 for both families: that of IPv4 is mapped into one.
-fn address(ip: [u8; 16], port: u16) -> SocketAddr {
-    SocketAddr::new(Ipv6Addr::from(ip).to_canonical(), port)
 }
 
 #[cfg(test)]
@@ -161,7 +137,7 @@ mod tests {
             while heard.is_empty() {
                 assert!(Instant::now() < deadline, "nothing was heard");
                 std::thread::sleep(Duration::from_millis(10));
-                tap.read(|one| heard.push(*one));
+                tap.read(|one| heard.push(*one)).unwrap();
             }
             let accepting: TcpListener = server.into();
             let accepted = [accepting.accept().unwrap(), accepting.accept().unwrap()];

@@ -31,8 +31,8 @@ use crate::explain::FlowSeen;
 use retransmissions::Retransmissions;
 use segments::Segments;
 
-/// The ring of a packet socket holds 32,768 segments: a million and a half a second. That of trace events
-/// holds 75,000.
+/// The ring of a packet socket holds 32,768 segments: a million and a half a second. The buffers of
+/// trace events hold 180,000 in all.
 const PERIOD_NS: u64 = 20_000_000;
 
 /// Watches the handshakes of a server until it is stopped.

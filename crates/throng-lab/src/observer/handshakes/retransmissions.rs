@@ -54,7 +54,7 @@ impl Retransmissions {
 
     pub(super) fn read(&mut self) {
         let (ip, kept, lost) = (self.server.ip(), &mut self.kept, &mut self.lost);
-        self.tap.read(|one| {
+        let outcome = self.tap.read(|one| {
             if !ip.is_unspecified() && one.server.ip() != ip {
                 return;
             }
@@ -64,12 +64,16 @@ impl Retransmissions {
                 *lost += 1;
             }
         });
+        if outcome.is_err() {
+            // How many is not known.
+            self.lost += 1;
+        }
     }
 
     /// The account, and how many were missed.
     pub(super) fn finish(self) -> (Ledger, u64) {
-        // It fails for none of these descriptors.
-        let lost = self.lost + self.tap.lost().unwrap_or(0);
+        // Where that is not told, it is not said that there were none.
+        let lost = self.lost + self.tap.lost().unwrap_or(1);
         (Ledger::of(self.kept, lost == 0), lost)
     }
 }
