@@ -16,9 +16,6 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 
 use crate::kernel_file::{read_again, with_context};
 
-/// One piece of text from the kernel is a page at most.
-const PIECE_BYTES: usize = 64 << 10;
-
 /// The buffer, until it is dropped.
 #[derive(Debug)]
 pub(super) struct TraceInstance {
@@ -71,7 +68,8 @@ impl TraceInstance {
     /// # Errors
     /// What reading answers.
     pub(super) fn read(&mut self, mut visit: impl FnMut(&str)) -> io::Result<()> {
-        let mut piece = vec![0; PIECE_BYTES];
+        // The kernel gives a page at most at a time.
+        let mut piece = [0; 16 << 10];
         loop {
             match self.pipe.read(&mut piece) {
                 Ok(0) => return Ok(()),
@@ -210,6 +208,8 @@ fn open_tracefs() -> Result<OwnedFd, Errno> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     /// Above the greatest number that there can be (`PID_MAX_LIMIT`).
@@ -220,6 +220,20 @@ mod tests {
         let stats = "entries: 7\noverrun: 3\ncommit overrun: 2\nbytes: 52\noldest event ts:  7.1\ndropped events: 40\nread events: 9\n";
         assert_eq!(lost_of(stats), 45);
         assert_eq!(lost_of(""), 0);
+    }
+
+    #[test]
+    fn what_finds_no_room_is_counted() {
+        let Ok(instance) = TraceInstance::make(4) else {
+            return;
+        };
+        // Each sleep is one.
+        instance.add("sched/sched_switch", "next_pid >= 0").unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while instance.lost().unwrap() == 0 {
+            assert!(Instant::now() < deadline, "nothing is lost");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     #[test]
