@@ -2,6 +2,8 @@
 
 use throng_record::{Limit, Pacing, SideRecord};
 
+use crate::checks::steal::TICK_NS;
+
 /// A server at this share of its cores is busy.
 pub(crate) const SERVER_BUSY: f64 = 0.90;
 /// A generator at this share of its cores has nothing to spare.
@@ -9,10 +11,11 @@ pub(crate) const GENERATOR_BUSY: f64 = 0.98;
 /// An open loop that got this share of its rate answered was bounded by the rate.
 const RATE_KEPT: f64 = 0.95;
 
-/// How busy the two sides were: CPU time ÷ (window × cores that the side can use at once).
+/// How busy the two sides were: CPU time ÷ (window × cores that the side can use at once), of what the hypervisor left of them.
 ///
 /// A side cannot use more cores than it has threads: a single-threaded server that is busy all the time is at its limit,
-/// however many CPUs it was given.
+/// however many CPUs it was given. Nor can it use what was stolen: a generator at 97 % of a CPU of which a neighbour on the host took 2 %
+/// has nothing to spare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Busy {
     /// Absent where the server's CPU time is not visible from here.
@@ -28,9 +31,20 @@ pub(crate) fn wanted(side: &SideRecord, at_once: u32) -> Option<f64> {
     (side.window_ns > 0).then(|| wanted_ns / (side.window_ns as f64 * cores(side, at_once)))
 }
 
-/// Cores that a side can use at once: no more than it has threads.
+/// Cores that a side can use at once: no more than it has threads, and of each what the hypervisor left.
 pub(crate) fn cores(side: &SideRecord, at_once: u32) -> f64 {
-    f64::from((side.cpus.len() as u32).min(at_once.max(1)).max(1))
+    f64::from((side.cpus.len() as u32).min(at_once.max(1)).max(1)) * left(side)
+}
+
+/// The share of its CPUs' time that the hypervisor left, with one tick of each taken for chance.
+pub(crate) fn left(side: &SideRecord) -> f64 {
+    let cpus = side.cpus.len() as u64;
+    let all_ns = side.window_ns.saturating_mul(cpus);
+    let stolen_ns = side.stolen_ns.unwrap_or(0).saturating_sub(TICK_NS * cpus);
+    if stolen_ns >= all_ns {
+        return 1.0;
+    }
+    1.0 - stolen_ns as f64 / all_ns as f64
 }
 
 /// CPU time ÷ window; `None` without the right window.
@@ -95,6 +109,23 @@ mod tests {
         assert_eq!(wanted(&side, 1), Some(0.6));
         assert_eq!(wanted(&side, 9), Some(0.3));
         assert_eq!(wanted(&SideRecord::default(), 1), None);
+    }
+
+    #[test]
+    fn what_the_hypervisor_took_could_not_be_used() {
+        let side = |stolen_ms: u64| SideRecord {
+            cpus: vec![0, 1],
+            window_ns: 1_000_000_000,
+            cpu_ns: 950_000_000,
+            stolen_ns: Some(stolen_ms * 1_000_000),
+            ..SideRecord::default()
+        };
+        assert_eq!(cores(&side(0), 1), 1.0);
+        assert_eq!(cores(&side(20), 1), 1.0, "a tick of each CPU may be chance");
+        assert_eq!(cores(&side(120), 1), 0.95, "of either CPU alike");
+        assert_eq!(cores(&side(120), 9), 1.9);
+        assert_eq!(cores(&side(9_000), 1), 1.0, "more than there was");
+        assert_eq!(cores(&SideRecord::default(), 1), 1.0);
     }
 
     #[test]

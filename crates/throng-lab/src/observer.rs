@@ -17,6 +17,7 @@ mod running;
 mod side;
 mod waiting;
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use throng_record::side::CounterDeltas;
@@ -229,18 +230,26 @@ impl Observer {
         });
         let unaccepted = self.waiting.as_ref().and_then(|seen| seen.connections);
         let accepted = connected.saturating_sub(unaccepted.unwrap_or(0));
-        let stolen = stolen(&self.window, self.server.as_ref(), self.generator.as_ref());
         let cores_idle = self
             .server
             .as_ref()
             .and_then(|side| cores_idle(&self.window, &side.cpus));
+        let of_both = [&self.server, &self.generator].into_iter().flatten();
+        let cpus: BTreeSet<u32> = of_both.flat_map(|side| side.cpus.clone()).collect();
+        let record = |side: Side, connections| {
+            let taken = stolen(&self.window, side.cpus.iter().copied());
+            SideRecord {
+                stolen_ns: taken.map(|taken| taken.stolen_ns),
+                ..side.record(connections, replies)
+            }
+        };
         Observations {
             descriptors: self.server.as_ref().and_then(|side| side.descriptors),
             phase_costs: self.phases.costs,
             kernel_memory: self.kernel_memory,
-            server: self.server.map(|side| side.record(accepted, replies)),
-            generator: self.generator.map(|side| side.record(connected, replies)),
-            stolen,
+            server: self.server.map(|side| record(side, accepted)),
+            generator: self.generator.map(|side| record(side, connected)),
+            stolen: stolen(&self.window, cpus),
             cores_idle,
             kernel_counters: counters.unwrap_or_default(),
             unaccepted,
@@ -253,27 +262,18 @@ impl Observer {
     }
 }
 
-/// The steal of the CPUs that the two sides were allowed to use. (Of all CPUs together, one that is stolen wholly would be
+/// The steal of these CPUs, those that a side was allowed to use. (Of all CPUs together, one that is stolen wholly would be
 /// lost among sixty-three that are not.)
-fn stolen(
-    window: &[Option<CpuTimes>; 2],
-    server: Option<&Side>,
-    generator: Option<&Side>,
-) -> Option<Stolen> {
+fn stolen(window: &[Option<CpuTimes>; 2], cpus: impl IntoIterator<Item = u32>) -> Option<Stolen> {
     let [Some(begin), Some(end)] = window else {
         return None;
     };
-    let is_used = |cpu: u32| {
-        let mut sides = [server, generator].into_iter().flatten();
-        sides.any(|side| side.cpus.contains(&cpu))
-    };
+    let passed = end.delta_since(begin).per_cpu;
     let mut sum = Stolen::default();
-    for (cpu, time) in end.delta_since(begin).per_cpu {
-        if is_used(cpu) {
-            sum.stolen_ns += time.steal_ns;
-            sum.all_ns += time.all_ns();
-            sum.cpus += 1;
-        }
+    for time in cpus.into_iter().filter_map(|cpu| passed.get(&cpu)) {
+        sum.stolen_ns += time.steal_ns;
+        sum.all_ns += time.all_ns();
+        sum.cpus += 1;
     }
     Some(sum)
 }

@@ -34,6 +34,10 @@ pub struct SideRecord {
     /// that lived at the window's begin had ended before its end was read.
     #[serde(default)]
     pub busiest_thread_ns: Option<u64>,
+    /// Time of the CPUs it was allowed, together, that the hypervisor took in the window: whole ticks, of which one of each CPU may be
+    /// chance. Neither CPU time nor waiting for a CPU has it in. Absent where it could not be read.
+    #[serde(default)]
+    pub stolen_ns: Option<u64>,
     /// The user part, tick based: below 50 ms it is noise.
     pub user_ns: u64,
     /// The system part, tick based: below 50 ms it is noise.

@@ -12,9 +12,7 @@ use throng_record::{
 fn run(arguments: &[&str]) -> RunRecord {
     let bench = Bench::new();
     let outcome = bench.throng(&[arguments, &["--repeats", "1", "--format", "json"]].concat());
-    // Steal may spoil a trial on a noisy machine; anything else is a fault.
-    let is_noise = outcome.stderr.contains("no trial that could be ranked");
-    assert!(outcome.code == Some(0) || is_noise, "{}", outcome.stderr);
+    outcome.assert_well_but_for_noise();
     outcome.assert_plain();
     let stored = bench.record();
     let read = std::fs::read_to_string(bench.runs().pop().expect("a run")).expect("readable");

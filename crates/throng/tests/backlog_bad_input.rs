@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use support::backlog::{connections, errors, run_in, run_one};
-use support::{Bench, Outcome, THRONG, exit_code, peer, signal, wait_for};
+use support::{Bench, Outcome, THRONG, exit_code, failed_checks, peer, signal, wait_for};
 use throng_record::{ErrorKind, Finding, Outcome as TrialOutcome, Trial, Verdict};
 
 const FEW: [&str; 6] = ["--clients", "3", "--requests", "2", "--service-time", "5ms"];
@@ -105,7 +105,8 @@ fn a_backlog_of_0_is_a_queue_of_one() {
         "--service-time",
         "5ms",
     ]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.assert_well_but_for_noise();
+    assert_eq!(failed_checks(&trial), Vec::<String>::new());
     let phase = connections(&trial);
     assert_eq!(phase.answered, 4);
     let queue = trial.accept_queue.expect("observed");
@@ -124,7 +125,8 @@ fn a_capture_holds_every_handshake_and_one_that_cannot_be_written_starts_nothing
     let bench = Bench::new();
     let flags = ["iterative", "--capture", "seen.pcapng"];
     let (outcome, trials) = run_in(&bench, &[&flags[..], &FEW].concat());
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.assert_well_but_for_noise();
+    assert_eq!(failed_checks(&trials[0]), Vec::<String>::new());
     let seen = trials[0].handshakes.expect("observed");
     let file = std::fs::File::open(bench.path().join("seen.pcapng")).expect("written");
     let mut reader = pcap_file::pcapng::PcapNgReader::new(file).expect("pcapng");

@@ -51,7 +51,7 @@ fn echo(bench: &Bench, targets: &[&str]) -> Outcome {
 fn a_catalogued_server_is_measured_beside_a_model() {
     let bench = bench();
     let outcome = echo(&bench, &["rust/poll", "poll"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.assert_well_but_for_noise();
     assert!(outcome.stdout.contains("rust/poll"), "{}", outcome.stdout);
     let record = bench.record();
     assert_eq!(record.trials.len(), 2);
@@ -121,11 +121,9 @@ fn a_server_that_broke_the_contract_is_not_ranked_until_it_is_mended() {
     let (outcome, failed) = measure();
     assert_eq!(outcome.code, Some(1));
     assert!(failed[0].starts_with("Contract: "), "{failed:?}");
-    assert!(
-        outcome.stdout.contains("✗ invalid: contract"),
-        "{}",
-        outcome.stdout
-    );
+    for part in ["✗ invalid: ", " is invalid (contract): "] {
+        assert!(outcome.stdout.contains(part), "{}", outcome.stdout);
+    }
     for part in ["half-close", "throng servers check rust/poll"] {
         assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
     }

@@ -56,7 +56,7 @@ fn every_cycle_is_a_connection_of_the_server_however_it_is_closed() {
 }
 
 #[test]
-fn a_schedule_gets_about_its_rate() {
+fn a_schedule_begins_what_is_due_and_no_more() {
     let (_, trials) = run(&[
         "epoll-edge",
         "--rate",
@@ -67,9 +67,11 @@ fn a_schedule_gets_about_its_rate() {
     ]);
     let trial = trials.first().expect("one");
     let exchange = trial.exchange.as_ref().expect("exchanged");
-    let (replies, rate) = (exchange.replies, exchange.replies_per_second);
-    assert!((450..=550).contains(&replies), "{replies}");
-    assert!((450.0..=550.0).contains(&rate), "{rate}");
+    let connections = trial.connections.as_ref().expect("a connection a request");
+    // Due every 2 ms: the 500th at the very end, so that a turn of the loop decides. What a busy machine kept from being begun is counted.
+    let due = connections.begun + exchange.due_unsent;
+    assert!((499..=500).contains(&due), "{due}");
+    assert!(exchange.replies <= connections.begun && exchange.replies > 0);
     assert!(exchange.scheduling_error.is_some());
 }
 

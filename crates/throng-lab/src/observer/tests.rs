@@ -50,6 +50,7 @@ fn a_busy_server_is_seen_to_be_busy() {
     assert!(seen.generator.is_none());
     let stolen = seen.stolen.expect("/proc/stat is there");
     assert!(stolen.all_ns > 0 && stolen.cpus == 1, "{stolen:?}");
+    assert_eq!(server.stolen_ns, Some(stolen.stolen_ns), "of its one CPU");
 }
 
 /// Of CPUs 0, 1 and 2, at a time at which each has been idle and busy for so long.

@@ -8,7 +8,7 @@ use throng_record::{
 use super::explaining;
 use crate::checks::{self, Evidence};
 use crate::launcher::{Ending, LifeEnd};
-use crate::limit::{Busy, SERVER_BUSY, cores, cores_used, limit};
+use crate::limit::{Busy, SERVER_BUSY, cores, cores_used, left, limit};
 use crate::observer::{KernelAccountSeen, Observations};
 
 /// Puts everything together; whether the failure, if it is one, will repeat itself.
@@ -142,7 +142,7 @@ fn fit_to_window(side: &mut Option<SideRecord>, exchange: &ExchangePhase) {
     }
 }
 
-/// CPU time ÷ (window × cores that this side can use at once); `None` without a window.
+/// CPU time ÷ (window × cores that this side could use at once); `None` without a window.
 fn busy(side: &SideRecord, at_once: u32) -> Option<f64> {
     Some(cores_used(side)? / cores(side, at_once))
 }
@@ -151,7 +151,7 @@ fn busy(side: &SideRecord, at_once: u32) -> Option<f64> {
 /// Node.js, anything under a global lock). One core's worth of CPU time, and no more, is their signature.
 fn server_busy(side: &SideRecord) -> Option<f64> {
     const ONE_CORE: std::ops::RangeInclusive<f64> = SERVER_BUSY..=1.05;
-    let used = cores_used(side)?;
+    let used = cores_used(side)? / left(side);
     if ONE_CORE.contains(&used) {
         Some(used.min(1.0))
     } else {
@@ -214,6 +214,11 @@ mod tests {
         assert_eq!(busy(&side(4, 2.0), 4), Some(0.5));
         assert_eq!(busy(&side(4, 0.5), 1), Some(0.5), "one thread, one core");
         assert_eq!(busy(&SideRecord::default(), 1), None);
+        let stolen = SideRecord {
+            stolen_ns: Some(60_000_000),
+            ..side(1, 0.95)
+        };
+        assert_eq!(busy(&stolen, 1), Some(1.0), "a twentieth was taken");
     }
 
     #[test]
@@ -257,5 +262,10 @@ mod tests {
         assert_eq!(server_busy(side(2, 1.02)), Some(1.0));
         assert_eq!(server_busy(side(2, 1.2)), Some(0.6));
         assert_eq!(server_busy(side(2, 0.5)), Some(0.25));
+        let stolen = SideRecord {
+            stolen_ns: Some(520_000_000),
+            ..side(2, 0.75)
+        };
+        assert_eq!(server_busy(stolen), Some(1.0), "a quarter was taken");
     }
 }
