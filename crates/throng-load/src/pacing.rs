@@ -50,7 +50,7 @@ pub(crate) trait Pacing {
         None
     }
 
-    /// Messages that were due before `until_ns` and have not been sent, and those that had to wait for a connection.
+    /// Messages that were due by `until_ns` and have not been sent, and those that had to wait for a connection.
     fn backlog(&self, _until_ns: u64) -> Backlog {
         Backlog::default()
     }

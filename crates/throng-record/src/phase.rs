@@ -143,8 +143,9 @@ pub struct ExchangePhase {
     pub scheduling_error: Option<Histogram>,
     /// Open loop: messages that were due while every connection was busy.
     pub waited_for_connection: u64,
-    /// Open loop: messages that were due before the window's end and were never sent, because every connection was busy to
-    /// the end: the server did not keep up with the offered rate.
+    /// Open loop: messages that were due by the window's end and were never sent, because every connection was busy to
+    /// the end: the server did not keep up with the offered rate. (Or because the generator looked too late: its scheduling error
+    /// bounds these.)
     pub due_unsent: u64,
     /// Open loop and lockstep: mean number outstanding as sampled by an independent observer, and what throughput × mean
     /// time from send to reply says it should be.

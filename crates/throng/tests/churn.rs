@@ -68,11 +68,16 @@ fn a_schedule_begins_what_is_due_and_no_more() {
     let trial = trials.first().expect("one");
     let exchange = trial.exchange.as_ref().expect("exchanged");
     let connections = trial.connections.as_ref().expect("a connection a request");
-    // Due every 2 ms: the 500th at the very end, so that a turn of the loop decides. What a busy machine kept from being begun is counted.
-    let due = connections.begun + exchange.due_unsent;
-    assert!((499..=500).contains(&due), "{due}");
-    assert!(exchange.replies <= connections.begun && exchange.replies > 0);
-    assert!(exchange.scheduling_error.is_some());
+    let scheduling_error = exchange.scheduling_error.as_ref().expect("a schedule");
+    // What a busy machine kept from being begun is counted; what it kept from the warm-up, or from the window before its end, is in it.
+    let due = 500.0 * exchange.duration_ns as f64 / 1e9;
+    let late = 500.0 * scheduling_error.max_ns as f64 / 1e9;
+    let told = (connections.begun + exchange.due_unsent) as f64;
+    assert!(
+        (due - 1.5..=due + 1.5 + late).contains(&told),
+        "{told} of {due}"
+    );
+    assert!(exchange.replies > 0);
 }
 
 #[test]

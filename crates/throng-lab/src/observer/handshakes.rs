@@ -139,10 +139,11 @@ impl HandshakeObserver {
 }
 
 impl HandshakesSeen {
-    /// What was seen of the handshake that the client with this address began at `from_ns` and had ended by `until_ns`.
+    /// What was seen of the handshake that the client with this address began at `from_ns` and had ended by `until_ns`, and maybe
+    /// of others from the same port.
     pub(crate) fn flow(&self, client: SocketAddr, from_ns: u64, until_ns: u64) -> Option<FlowSeen> {
         match &self.account {
-            Account::Retransmissions(ledger) => ledger.flow(client, from_ns, until_ns),
+            Account::Retransmissions(ledger) => ledger.flow(client, from_ns),
             Account::Segments(ledger) => ledger.flow_at(client, until_ns).map(FlowSeen::from),
         }
     }

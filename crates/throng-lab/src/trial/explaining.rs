@@ -12,7 +12,7 @@ use crate::explain::{
 };
 use crate::job::in_force;
 use crate::launcher::Ending;
-use crate::limit::{Busy, cores_used, wanted};
+use crate::limit::{Busy, cores_used, left, wanted};
 use crate::observer::KernelAccountSeen;
 
 const OVERFLOWS: &str = "TcpExt.ListenOverflows";
@@ -170,6 +170,7 @@ fn cores_seen(side: &SideRecord, idle: Option<f64>) -> Option<CoresSeen> {
     Some(CoresSeen {
         used: cores_used(side)?,
         allowed: side.cpus.len() as u32,
+        left: left(side),
         idle,
         busiest_thread: side.busiest_thread_ns.map(cores),
     })

@@ -145,15 +145,12 @@ impl Pacing for Open {
         (!self.is_waiting).then_some(until_ns)
     }
 
+    /// What waits for a connection, and what became due since the last look at the clock, which may have come late.
     fn backlog(&self, until_ns: u64) -> Backlog {
-        let behind_ns = until_ns.saturating_sub(self.next_at_ns()) as f64;
-        let unsent = if self.is_waiting {
-            (behind_ns / self.spacing.mean_gap_ns()) as u64 + 1
-        } else {
-            0
-        };
+        let behind_ns = until_ns.checked_sub(self.next_at_ns());
+        let after_next = |behind_ns: u64| (behind_ns as f64 / self.spacing.mean_gap_ns()) as u64;
         Backlog {
-            unsent,
+            unsent: behind_ns.map_or(0, |behind_ns| 1 + after_next(behind_ns)),
             waited: self.waited,
         }
     }
@@ -237,6 +234,18 @@ mod tests {
                 waited: 2
             }
         );
+    }
+
+    #[test]
+    fn what_became_due_since_a_late_look_was_never_sent() {
+        let mut pacing = Open::new(1000.0, 0.0, Arrivals::Constant, 1, true, 7);
+        let mut sends = Vec::new();
+        pacing.begin(&[0, 1, 2, 3], 0, &mut sends);
+        pacing.due(1_500_000, &mut sends);
+        assert_eq!(sends.len(), 1);
+        for (until_ns, unsent) in [(1_999_999, 0), (2_000_000, 1), (4_999_999, 3)] {
+            assert_eq!(pacing.backlog(until_ns), Backlog { unsent, waited: 0 });
+        }
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use throng_record::{Amount, Arrivals, Closing, LoadJob, Pacing, SourceAddresses, Stop};
+use throng_record::{
+    Amount, Arrivals, Closing, ExchangePhase, LoadJob, Pacing, SourceAddresses, Stop,
+};
 
 use super::support::serve;
 use super::{REPLY, answer, at, request};
@@ -70,6 +72,13 @@ fn a_warmup_by_the_clock_lasts_as_long() {
     });
 }
 
+/// Of a schedule that began with the window, what was due in it was begun, or is counted as never sent. A busy machine may end the window late.
+fn assert_all_due_is_told(rate_per_second: f64, begun: u64, exchange: &ExchangePhase) {
+    let due = (rate_per_second * exchange.duration_ns as f64 / 1e9) as u64;
+    let told = begun + exchange.due_unsent;
+    assert!(told.abs_diff(due) <= 1, "{told} of {due}");
+}
+
 #[test]
 fn a_schedule_sends_what_is_due_and_no_more() {
     let scheduled = |job: &mut LoadJob| {
@@ -77,10 +86,9 @@ fn a_schedule_sends_what_is_due_and_no_more() {
         job.exchange.stop = Stop::DurationNs(600_000_000);
     };
     at(&quick(), scheduled, |record, connections| {
-        // Due every 2 ms: the 300th at the very end, so that a turn of the loop decides.
         let exchange = &record.exchange;
-        let due = connections.begun + exchange.due_unsent;
-        assert!((299..=300).contains(&due), "{due}");
+        assert!(exchange.duration_ns >= 600_000_000);
+        assert_all_due_is_told(500.0, connections.begun, exchange);
         let scheduling = exchange.scheduling_error.as_ref().expect("a schedule");
         assert_eq!(scheduling.count, connections.begun);
         assert!(exchange.outstanding_sampled.is_some());
@@ -106,8 +114,7 @@ fn a_request_that_waits_for_a_client_counts_from_its_due_time() {
         let exchange = &record.exchange;
         assert!(connections.begun <= 21, "{}", connections.begun);
         assert!(exchange.waited_for_connection > 0);
-        let due = connections.begun + exchange.due_unsent;
-        assert!((79..=80).contains(&due), "{due}");
+        assert_all_due_is_told(200.0, connections.begun, exchange);
         let (latency, request) = (&exchange.latency, &connections.request_latency);
         assert!(latency.max_ns > 150_000_000, "{latency:?}");
         assert!(request.min_ns < latency.max_ns / 2, "{request:?}");

@@ -32,6 +32,8 @@ pub(crate) struct CoresSeen {
     pub(crate) used: f64,
     /// CPUs that it was allowed.
     pub(crate) allowed: u32,
+    /// The share of their time that the hypervisor left.
+    pub(crate) left: f64,
     /// What nobody used of these; absent where it cannot be told.
     pub(crate) idle: Option<f64>,
     /// Its busiest thread; absent where it could not be read.
@@ -50,7 +52,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         && connections > 1
         && evidence.busy.generator? < GENERATOR_BUSY_MAX;
     let could_have_used_more = cores.allowed > 1 && idle >= CORES_IDLE_MIN;
-    if !has_asked_for_more || !could_have_used_more || !CORES_USED.contains(&cores.used) {
+    let used_of_left = cores.used / cores.left;
+    if !has_asked_for_more || !could_have_used_more || !CORES_USED.contains(&used_of_left) {
         return None;
     }
     let held_by = held_by(evidence, &cores);
@@ -125,6 +128,7 @@ mod tests {
         case.cores = Some(CoresSeen {
             used: 1.0,
             allowed: 4,
+            left: 1.0,
             idle: Some(2.9),
             busiest_thread: Some(0.05),
         });
@@ -166,6 +170,13 @@ mod tests {
         for (used, expected) in [(0.89, None), (0.9, FOUND), (1.25, FOUND), (1.26, None)] {
             assert_eq!(cores(|seen| seen.used = used), expected, "{used}");
         }
+        let stolen_from = |left| {
+            cores(|seen| {
+                seen.used = 0.85;
+                seen.left = left;
+            })
+        };
+        assert_eq!((stolen_from(0.94), stolen_from(0.95)), (FOUND, None));
     }
 
     #[test]

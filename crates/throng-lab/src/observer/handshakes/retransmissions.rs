@@ -17,8 +17,6 @@ use crate::explain::FlowSeen;
 const KEPT_MAX: usize = 1 << 20;
 /// A SYN-ACK so soon after a SYN that was sent again answers it.
 const ANSWER_MAX_NS: u64 = 500 * MILLISECOND_NS;
-/// The same moment by two clocks, at most.
-const CLOCKS_DIFFER_NS: u64 = 5 * MILLISECOND_NS;
 
 /// Keeps all that is sent again.
 #[derive(Debug)]
@@ -107,20 +105,17 @@ impl Ledger {
         before.push(one);
     }
 
-    /// What was sent again of the connection that this client began at `from_ns`, and whatever came by `until_ns`; `None` where
-    /// something was missed.
-    pub(super) fn flow(&self, client: SocketAddr, from_ns: u64, until_ns: u64) -> Option<FlowSeen> {
+    /// The first SYN that this client sent at `from_ns`, and all that was sent again of its connections, earlier and later ones
+    /// included; `None` where something was missed.
+    pub(super) fn flow(&self, client: SocketAddr, from_ns: u64) -> Option<FlowSeen> {
         if !self.is_whole {
             return None;
         }
         let all = self.clients.get(&canonical(client));
-        let begun_ns = from_ns.saturating_sub(CLOCKS_DIFFER_NS);
         let times_of = |kind| {
             let all = all.into_iter().flatten();
-            all.filter(move |one| {
-                one.kind == kind && (begun_ns..=until_ns).contains(&one.monotonic_ns)
-            })
-            .map(|one| one.monotonic_ns)
+            all.filter(move |one| one.kind == kind)
+                .map(|one| one.monotonic_ns)
         };
         let first_ns = std::iter::once(from_ns);
         Some(FlowSeen {
@@ -174,19 +169,17 @@ mod tests {
             ..HandshakeCounts::default()
         };
         assert_eq!(ledger.counts, expected);
-        let flow = |from_ns, until_ns| ledger.flow(client(1), from_ns, until_ns).unwrap();
-        let first = flow(7, 3 * SECOND_NS);
-        assert_eq!(first.syns_ns, [7, SECOND_NS, 2 * SECOND_NS]);
-        assert_eq!(first.syn_acks_ns, [SECOND_NS + 9]);
-        let second = flow(69 * SECOND_NS, 71 * SECOND_NS);
-        assert_eq!(second.syns_ns, [69 * SECOND_NS]);
-        assert_eq!(second.syn_acks_ns, [70 * SECOND_NS]);
-        let untouched = ledger.flow(client(9), 7, 8).unwrap();
+        let flow = |port| ledger.flow(client(port), 7).unwrap();
+        assert_eq!(flow(1).syns_ns, [7, SECOND_NS, 2 * SECOND_NS]);
+        assert_eq!(flow(1).syn_acks_ns, [SECOND_NS + 9, 70 * SECOND_NS]);
+        assert_eq!(flow(2).syns_ns, [7, SECOND_NS]);
+        assert_eq!(flow(2).syn_acks_ns, [2 * SECOND_NS + 1]);
+        let untouched = flow(9);
         assert_eq!((untouched.syns_ns, untouched.tells_first), (vec![7], false));
     }
 
     #[test]
     fn nothing_is_said_of_a_flow_where_something_was_missed() {
-        assert_eq!(Ledger::of(Vec::new(), false).flow(client(1), 0, 1), None);
+        assert_eq!(Ledger::of(Vec::new(), false).flow(client(1), 0), None);
     }
 }
