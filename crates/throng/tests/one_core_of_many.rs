@@ -10,9 +10,9 @@ mod support;
 use std::fs;
 use std::path::Path;
 
+use support::others::OthersWatch;
 use support::{Bench, Outcome};
 use throng_record::{Finding, OneCoreCause, TargetKind, Trial};
-use throng_sys::steal::CpuTimes;
 
 /// `turns.py HOW PORT`, or with the flags of a catalogued server behind `HOW`: echoes 6 bytes after some work, in threads under the global
 /// interpreter lock, in processes, or in one loop. (`sum` over a range never lets the lock go.)
@@ -70,11 +70,11 @@ struct Run {
     outcome: Outcome,
     trials: Vec<Trial>,
     /// Of both CPUs, from its start to its end.
-    idle_share: f64,
+    others_share: f64,
 }
 
-/// A server that uses one of two leaves half, and more between two trials.
-const QUIET_IDLE_SHARE: f64 = 1.0 / 3.0;
+/// With so much of the two CPUs used by others, all of it may be of the server's: less than the 0.9 of a core is left to it, that it has to use.
+const OTHERS_SHARE_MAX: f64 = 0.05;
 
 fn two_cpus() -> [u32; 2] {
     let cpus = throng_sys::affinity::allowed_cpus();
@@ -105,19 +105,14 @@ fn run(bench: &Bench, target: &[&str]) -> Run {
         "churn" => ["--clients", &clients],
         _ => ["--connections", &clients],
     };
-    let times = || CpuTimes::read().expect("/proc/stat");
-    let before = times();
+    let others = OthersWatch::begin();
     let outcome = bench.throng(&[target, &number, &asked].concat());
-    let passed = times().delta_since(&before);
-    let idle_share = |cpu| {
-        let time = passed.per_cpu[&cpu];
-        (time.idle_ns + time.iowait_ns) as f64 / time.all_ns() as f64
-    };
+    let others_share = others.share();
     assert!(!bench.runs().is_empty(), "{}", outcome.stderr);
     Run {
         outcome,
         trials: bench.record().trials,
-        idle_share: [one, other].map(idle_share).iter().sum::<f64>() / 2.0,
+        others_share,
     }
 }
 
@@ -142,10 +137,12 @@ fn left(trial: &Trial) -> f64 {
 fn assert_held_by(expected: OneCoreCause, run: &Run) {
     let all = found(&run.trials);
     if all.is_empty() {
-        // Others had the CPUs.
         let sides: Vec<_> = run.trials.iter().map(|trial| &trial.server).collect();
-        let idle = run.idle_share;
-        assert!(idle < QUIET_IDLE_SHARE, "{expected:?}, {idle}: {sides:#?}");
+        let others = run.others_share;
+        assert!(
+            others > OTHERS_SHARE_MAX,
+            "{expected:?}, {others}: {sides:#?}"
+        );
         return;
     }
     for (trial, finding) in all {

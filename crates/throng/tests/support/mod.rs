@@ -2,6 +2,7 @@
 #![expect(dead_code, reason = "each test binary uses its part of this")]
 
 pub(crate) mod backlog;
+pub(crate) mod others;
 pub(crate) mod peer;
 pub(crate) mod user;
 
