@@ -2,7 +2,7 @@
 
 use throng_record::{Limit, Pacing, SideRecord};
 
-use crate::checks::steal::TICK_NS;
+use crate::checks::steal;
 
 /// A server at this share of its cores is busy.
 pub(crate) const SERVER_BUSY: f64 = 0.90;
@@ -36,15 +36,12 @@ pub(crate) fn cores(side: &SideRecord, at_once: u32) -> f64 {
     f64::from((side.cpus.len() as u32).min(at_once.max(1)).max(1)) * left(side)
 }
 
-/// The share of its CPUs' time that the hypervisor left, with one tick of each taken for chance.
+/// The share of its CPUs' time that the hypervisor left, for certain; all of it where there is no window.
 pub(crate) fn left(side: &SideRecord) -> f64 {
     let cpus = side.cpus.len() as u64;
-    let all_ns = side.window_ns.saturating_mul(cpus);
-    let stolen_ns = side.stolen_ns.unwrap_or(0).saturating_sub(TICK_NS * cpus);
-    if stolen_ns >= all_ns {
-        return 1.0;
-    }
-    1.0 - stolen_ns as f64 / all_ns as f64
+    let stolen_ns = steal::certain_ns(side.stolen_ns.unwrap_or(0), cpus);
+    let left = 1.0 - stolen_ns as f64 / (side.window_ns as f64 * cpus as f64);
+    if left > 0.0 { left } else { 1.0 }
 }
 
 /// CPU time ÷ window; `None` without the right window.

@@ -77,7 +77,10 @@ fn a_schedule_begins_what_is_due_and_no_more() {
         (due - 1.5..=due + 1.5 + late).contains(&told),
         "{told} of {due}"
     );
-    assert!(exchange.replies > 0);
+    let (replies, rate) = (exchange.replies, exchange.replies_per_second);
+    assert_eq!(replies, connections.begun);
+    assert!(replies >= 450, "{replies}");
+    assert!((450.0..=550.0).contains(&rate), "{rate}");
 }
 
 #[test]

@@ -31,9 +31,9 @@ fn is_qualified(trial: &Trial) -> bool {
     })
 }
 
-/// With so much of the two CPUs used by others, all of it may be of the generator's, and less than its 98 % is left to it. (On a quiet machine it
-/// is 0.01, the kernel's own work and the observers of this machine, and that is not all of one CPU's.)
-const OTHERS_SHARE_MAX: f64 = 0.02;
+/// With so much used by others, all of it may be of the generator's CPU, and less than its 98 % is left to it. (On a quiet machine with two
+/// CPUs it is 0.02, the kernel's own work among it, and that is not all of one CPU's.)
+const OTHERS_CORES_MAX: f64 = 0.04;
 
 #[test]
 fn a_generator_with_nothing_to_spare_is_found() {
@@ -67,7 +67,7 @@ fn a_generator_with_nothing_to_spare_is_found() {
         "--cpus",
         &cpus,
     ]);
-    let others_share = others.share();
+    let others_cores = others.cores();
     let trials = bench.record().trials;
     assert_eq!(trials.len(), 6, "{}", outcome.stderr);
     for trial in &trials {
@@ -82,8 +82,8 @@ fn a_generator_with_nothing_to_spare_is_found() {
             .map(|trial| (&trial.generator, &trial.server, failed_checks(trial)))
             .collect();
         assert!(
-            others_share > OTHERS_SHARE_MAX,
-            "{others_share}: {sides:#?}"
+            others_cores > OTHERS_CORES_MAX,
+            "{others_cores}: {sides:#?}"
         );
         return;
     }

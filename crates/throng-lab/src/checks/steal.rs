@@ -21,13 +21,18 @@ pub(crate) struct Stolen {
     pub(crate) cpus: u64,
 }
 
+/// What of it cannot be chance.
+pub(crate) fn certain_ns(stolen_ns: u64, cpus: u64) -> u64 {
+    stolen_ns.saturating_sub(TICK_NS * cpus)
+}
+
 pub(super) fn check(stolen: Option<Stolen>) -> Check {
     let kind = CheckKind::Steal;
     let Some(stolen) = stolen.filter(|stolen| stolen.all_ns > 0) else {
         return not_applicable(kind, "the kernel's account of CPU time could not be read");
     };
     let share = stolen.stolen_ns as f64 / stolen.all_ns as f64;
-    let certain_ns = stolen.stolen_ns.saturating_sub(TICK_NS * stolen.cpus);
+    let certain_ns = certain_ns(stolen.stolen_ns, stolen.cpus);
     let evidence = format!(
         "the hypervisor took {} of the CPUs' time in the measured window (at most {}, and a tick for each CPU)",
         percent(share),

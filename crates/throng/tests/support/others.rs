@@ -25,15 +25,16 @@ impl OthersWatch {
         }
     }
 
-    /// Until now: neither idle, nor stolen, nor used by this test and the processes that it waited for; ÷ all the time of the CPUs.
-    pub(crate) fn share(self) -> f64 {
+    /// How many CPUs others used until now: what was neither idle, nor stolen, nor used by this test and the processes that it
+    /// waited for, ÷ the time. On which CPUs they did is not known.
+    pub(crate) fn cores(self) -> f64 {
         let passed = CpuTimes::read()
             .expect("/proc/stat")
             .delta_since(&self.cpus);
         let own_ns = used_ns(&self.tree) - self.own_ns;
-        let all_ns = self.began.elapsed().as_nanos() as f64 * passed.per_cpu.len() as f64;
         let not_used_ns = passed.total.idle_ns + passed.total.iowait_ns + passed.total.steal_ns;
-        1.0 - (not_used_ns + own_ns) as f64 / all_ns
+        let not_theirs_ns = (not_used_ns + own_ns) as f64;
+        passed.per_cpu.len() as f64 - not_theirs_ns / self.began.elapsed().as_nanos() as f64
     }
 }
 
