@@ -40,6 +40,9 @@ _throng() {
             throng,generate)
                 cmd="throng__subcmd__generate"
                 ;;
+            throng,guard)
+                cmd="throng__subcmd__guard"
+                ;;
             throng,hold)
                 cmd="throng__subcmd__hold"
                 ;;
@@ -77,7 +80,7 @@ _throng() {
 
     case "${cmd}" in
         throng)
-            opts="-h -V --help --version run echo backlog accept fanout hold churn serve servers doctor report completions man load namespace generate"
+            opts="-h -V --help --version run serve servers doctor report completions man load namespace guard generate echo backlog accept fanout hold churn"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -91,13 +94,17 @@ _throng() {
             return 0
             ;;
         throng__subcmd__accept)
-            opts="-h --connections --published --repeats --baseline --seed --cpus --net --kernel --quick --format --output --runs-dir --help"
+            opts="-c -h --connections --published --repeats --baseline --seed --cpus --net --kernel --quick --patience --strict --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -122,6 +129,10 @@ _throng() {
                     return 0
                     ;;
                 --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --patience)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -159,7 +170,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --format --output --runs-dir --capture --help"
+            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --patience --strict --format --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -280,6 +291,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -329,7 +344,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --format --output --runs-dir --help"
+            opts="-d -r -h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --patience --strict --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -355,6 +370,10 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -d)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --warmup)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -364,6 +383,10 @@ _throng() {
                     return 0
                     ;;
                 --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -462,6 +485,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -528,7 +555,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --format --output --runs-dir --help"
+            opts="-c -d -r -h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -542,11 +569,19 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --messages)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -d)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -571,6 +606,10 @@ _throng() {
                     return 0
                     ;;
                 --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -673,6 +712,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -707,7 +750,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__fanout)
-            opts="-h --command --connections --rate --duration --arrivals --connect-concurrency --connect-rate --line --greeting --no-greeting --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --format --output --runs-dir --help"
+            opts="-c -h --command --connections --rate --duration --arrivals --connect-concurrency --connect-rate --line --greeting --no-greeting --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -718,6 +761,10 @@ _throng() {
                     return 0
                     ;;
                 --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -832,6 +879,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
                     return 0
@@ -879,8 +930,22 @@ _throng() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        throng__subcmd__guard)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         throng__subcmd__hold)
-            opts="-h --command --hold --pings --connect-concurrency --connect-rate --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --format --output --runs-dir --help"
+            opts="-h --command --hold --pings --connect-concurrency --connect-rate --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -999,6 +1064,10 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
+                    return 0
+                    ;;
+                --patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -1117,7 +1186,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --hold --pings --connect-concurrency --connect-rate --line --greeting --no-greeting --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --format --output --runs-dir --capture --help"
+            opts="-c -d -r -h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --hold --pings --connect-concurrency --connect-rate --line --greeting --no-greeting --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1127,11 +1196,19 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --messages)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -d)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1156,6 +1233,10 @@ _throng() {
                     return 0
                     ;;
                 --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1304,6 +1385,10 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
+                    return 0
+                    ;;
+                --patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)

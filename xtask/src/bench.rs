@@ -12,6 +12,7 @@ mod fanout;
 mod generator;
 mod memory;
 mod network;
+mod noise;
 mod observing;
 mod pacing;
 mod peers;
@@ -33,7 +34,7 @@ pub(crate) struct Bench {
 /// Flags of `cargo xtask bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArguments {
-    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, fanout, churn.
+    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, fanout, churn, noise.
     parts: Vec<String>,
     /// Rounds of each comparison; an interval of the median needs six.
     #[arg(long, default_value_t = 6)]
@@ -58,7 +59,7 @@ const SERVER_CPU: u32 = 0;
 const GENERATOR_CPU: u32 = 1;
 
 type Part = fn(&Bench) -> Result<(), Box<dyn Error>>;
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("generator", generator::run),
     ("servers", servers::run),
     ("pacing", pacing::run),
@@ -67,6 +68,7 @@ const PARTS: [(&str, Part); 8] = [
     ("connects", connects::run),
     ("fanout", fanout::run),
     ("churn", churn::run),
+    ("noise", noise::run),
 ];
 
 /// Builds what is measured, and runs the parts asked for (all, where none is).

@@ -11,6 +11,7 @@
 mod bench;
 mod cargo;
 mod ci;
+mod judge;
 mod rules;
 mod runtimes;
 mod test;
@@ -33,6 +34,8 @@ enum Command {
     Ci,
     /// Every test of the workspace.
     Test(test::TestArguments),
+    /// throng beside captures, kernel counters and servers of known behaviour; writes docs/results/truth.md.
+    Judge,
     /// What the instrument itself costs, as ratios measured side by side.
     Bench(bench::BenchArguments),
     /// Installs the languages and libraries that the catalogue's servers need, on Debian 12.
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Ci => ci::run(),
         Command::Test(arguments) => test::run(&arguments),
+        Command::Judge => judge::run(),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Runtimes(arguments) => runtimes::run(&arguments),
     };

@@ -5,15 +5,18 @@
 //! recorded as not applicable, with the reason: that it was not forgotten must be visible.
 
 mod accepted;
-mod answered;
+pub(crate) mod answered;
 mod contract;
 mod drift;
 pub(crate) mod errors;
 mod generator_bound;
 mod handshake_account;
 mod littles_law;
+pub(crate) mod lost;
+pub(crate) mod other_programs;
 mod outstanding;
 pub(crate) mod phases;
+mod rate_kept;
 mod scheduling;
 mod server_count;
 mod server_died;
@@ -28,6 +31,7 @@ use throng_record::{
 
 use crate::launcher::LifeEnd;
 use crate::limit::Busy;
+use lost::Lost;
 
 /// What the checks of one trial are made from.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +45,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) catalogue: Option<&'a CatalogueRecord>,
     pub(crate) load: &'a LoadRecord,
     pub(crate) busy: Busy,
+    /// Threads of the generator.
+    pub(crate) shards: u32,
     /// Connections that the plan asked for; fewer are opened where the server has no room for all.
     pub(crate) asked: u32,
     /// Connections that the server left in its accept queue, as far as that could be seen.
@@ -49,6 +55,9 @@ pub(crate) struct Evidence<'a> {
     pub(crate) serves_at_once: Option<u32>,
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
     pub(crate) stolen: Option<steal::Stolen>,
+    /// What others used meanwhile of the CPUs of each side, or of both together.
+    pub(crate) others: &'a [other_programs::Others],
+    pub(crate) is_server_visible: bool,
     /// How it stands with the server.
     pub(crate) server: &'a LifeEnd,
     /// The handshakes; absent where they were not observed.
@@ -57,6 +66,36 @@ pub(crate) struct Evidence<'a> {
     pub(crate) counters: &'a CounterDeltas,
     /// Whose network that was.
     pub(crate) network: Network,
+    /// What the kernel's account says of failed requests; absent where messages do not have connections of their own.
+    pub(crate) kernel: Option<answered::KernelAccount<'a>>,
+}
+
+impl Evidence<'_> {
+    /// What a disturbance can have changed.
+    fn lost(&self) -> Lost {
+        let connections = self.load.connections.as_ref();
+        let has_least = connections.is_some_and(|phase| phase.duration_least_ns.is_some());
+        Lost::of(has_least, self.busy)
+    }
+
+    /// What the machine did to both sides.
+    fn of_machine(&self) -> [Check; 2] {
+        let lost = self.lost();
+        // A server may end its threads with its connections, and what these waited is then in no account.
+        let is_waiting_known = self.load.connections.is_none();
+        let others: Vec<_> = self
+            .others
+            .iter()
+            .map(|others| other_programs::Others {
+                waited_ns: others.waited_ns.filter(|_| is_waiting_known),
+                ..*others
+            })
+            .collect();
+        [
+            steal::check(self.stolen, lost),
+            other_programs::check(&others, self.is_server_visible, lost),
+        ]
+    }
 }
 
 /// Makes every check.
@@ -77,23 +116,26 @@ fn of_connections(evidence: &Evidence<'_>, connections: &ConnectionsPhase) -> Ve
     let exchange = &evidence.load.exchange;
     let (outstanding, scheduling) = if evidence.pacing.is_closed() {
         (
-            not_applicable(CheckKind::OutstandingSampled, NO_WINDOW),
+            not_applicable(CheckKind::Outstanding, NO_WINDOW),
             not_applicable(CheckKind::SchedulingError, "a closed loop has no schedule"),
         )
     } else {
         (
-            outstanding::check(evidence.pacing, exchange.outstanding_sampled.as_ref()),
+            outstanding::check(evidence.pacing, exchange),
             scheduling::check(evidence.pacing, exchange.scheduling_error.as_ref()),
         )
     };
+    let [stolen, others] = evidence.of_machine();
     vec![
         not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
         outstanding,
-        generator_bound::check(evidence.pacing, evidence.busy),
+        rate_kept::check(evidence),
+        generator_bound::check(evidence.pacing, evidence.busy, evidence.is_server_visible),
         scheduling,
-        steal::check(evidence.stolen),
+        stolen,
+        others,
         not_applicable(CheckKind::Drift, NO_WINDOW),
-        answered::only_expected(&evidence.load.exchange.errors),
+        answered::only_explained(&evidence.load.exchange.errors, evidence.kernel.as_ref()),
         handshake_account::check(
             connections,
             evidence.handshakes,
@@ -102,7 +144,7 @@ fn of_connections(evidence: &Evidence<'_>, connections: &ConnectionsPhase) -> Ve
         ),
         server_count::check(evidence.target, evidence.server),
         server_died::check(evidence.target, evidence.server),
-        answered::somebody_was(connections, evidence.load),
+        answered::most_were(connections, evidence.load),
     ]
 }
 
@@ -111,15 +153,18 @@ pub(crate) fn of_accept(
     phase: &AcceptPhase,
     asked: u32,
     stolen: Option<steal::Stolen>,
+    others: &[other_programs::Others],
 ) -> Vec<Check> {
     const ALONE: &str =
         "a multiplexer is timed alone: no server answers, and no messages are paced";
     let all = [
         CheckKind::LittlesLaw,
-        CheckKind::OutstandingSampled,
+        CheckKind::Outstanding,
+        CheckKind::RateKept,
         CheckKind::GeneratorBound,
         CheckKind::SchedulingError,
         CheckKind::Steal,
+        CheckKind::OtherPrograms,
         CheckKind::Drift,
         CheckKind::UnexpectedErrors,
         CheckKind::HandshakeAccount,
@@ -129,7 +174,8 @@ pub(crate) fn of_accept(
         CheckKind::Contract,
     ];
     let check = |kind| match kind {
-        CheckKind::Steal => steal::check(stolen),
+        CheckKind::Steal => steal::check(stolen, Lost::CpuTime),
+        CheckKind::OtherPrograms => other_programs::check(others, true, Lost::CpuTime),
         CheckKind::UnservedConnections => accepted::check(phase, asked),
         kind => not_applicable(kind, ALONE),
     };
@@ -147,12 +193,15 @@ fn of_exchange(evidence: &Evidence<'_>) -> Vec<Check> {
         evidence.asked,
         evidence.serves_at_once,
     );
+    let [stolen, others] = evidence.of_machine();
     let mut checks = vec![
         littles_law::check(pacing, exchange.steady.as_ref(), load.errors().total()),
-        outstanding::check(pacing, exchange.outstanding_sampled.as_ref()),
-        generator_bound::check(pacing, evidence.busy),
+        outstanding::check(pacing, exchange),
+        rate_kept::check(evidence),
+        generator_bound::check(pacing, evidence.busy, evidence.is_server_visible),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
-        steal::check(evidence.stolen),
+        stolen,
+        others,
         drift::check(&exchange.timeline, exchange.duration_ns, evidence.is_cold),
         errors::check(load),
         server_count::check(evidence.target, evidence.server),

@@ -3,6 +3,8 @@
 //! It leads a process group of its own and is killed by the kernel when the *thread* that started it ends
 //! (`PR_SET_PDEATHSIG`), so it must be started from the thread that lives as long as the run. Affinity is inherited: the
 //! starting thread takes on the child's CPUs for the moment of the start, which needs no code between fork and exec.
+//!
+//! What a child started and left, in its group or in the background, is ended with it: this process adopts orphans.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -10,18 +12,25 @@ use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use throng_sys::orphans::{self, Orphan};
 use throng_sys::{affinity, signal};
 
+use crate::guard;
 use crate::output::{Lines, NextLine, Output};
 
 /// How often a child that was told to end is looked at.
 const POLL: Duration = Duration::from_millis(2);
+
+/// How long what it left may take to go after SIGKILL.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running child, or one that has ended; killed with its whole group when dropped.
 #[derive(Debug)]
 pub(crate) struct Child {
     process: std::process::Child,
     status: Option<ExitStatus>,
+    /// Nothing of it is left, and its id may be another's.
+    is_over: bool,
     output: Output,
 }
 
@@ -52,6 +61,8 @@ impl Child {
         let program = command.get_program().to_string_lossy().into_owned();
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         signal::bind_to_parent(&mut command);
+        // Without it what goes into the background could not be found; nothing else depends on it.
+        let _ = orphans::adopt();
         let pinned = Pinned::to(cpus).map_err(|error| SpawnError::Pin(error, program.clone()))?;
         let spawned = command.spawn();
         drop(pinned);
@@ -60,6 +71,7 @@ impl Child {
             io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
             _ => SpawnError::Other { program, source },
         })?;
+        guard::watch(process.id());
         let stdout = process
             .stdout
             .take()
@@ -71,6 +83,7 @@ impl Child {
         Ok(Self {
             process,
             status: None,
+            is_over: false,
             output: Output::read(stdout, stderr, lines),
         })
     }
@@ -101,6 +114,11 @@ impl Child {
         self.status
     }
 
+    /// What of it lives in its group or in the background.
+    pub(crate) fn left(&self) -> Vec<Orphan> {
+        orphans::left_by(self.pid()).unwrap_or_default()
+    }
+
     /// Asks its group to end.
     pub(crate) fn terminate(&self) {
         // Fails only for processes of another user, who are killed below or have to be left.
@@ -121,18 +139,22 @@ impl Child {
         }
     }
 
-    /// Kills its whole group and takes its status. What of the group outlived its leader ends here too.
+    /// Kills it with all that it started, and takes its status. What outlived it ends here too.
     pub(crate) fn kill(&mut self) -> ExitStatus {
-        let _ = signal::kill_group(self.pid());
-        if let Some(status) = self.status {
-            return status;
+        if !self.is_over {
+            let _ = signal::kill_group(self.pid());
         }
-        // A child that left its group is reached by its id, which cannot be another's before it has been waited for.
-        let _ = self.process.kill();
-        let status = self
-            .process
-            .wait()
-            .unwrap_or_else(|_| ExitStatus::from_raw(9));
+        let status = self.status.unwrap_or_else(|| {
+            // A child that left its group is reached by its id, which cannot be another's before it has been waited for.
+            let _ = self.process.kill();
+            let status = self.process.wait();
+            status.unwrap_or_else(|_| ExitStatus::from_raw(9))
+        });
+        if !self.is_over {
+            let _ = orphans::end(self.pid(), PATIENCE);
+            guard::forget(self.pid());
+            self.is_over = true;
+        }
         self.status = Some(status);
         status
     }
@@ -203,6 +225,24 @@ mod tests {
             assert!(Instant::now() < deadline, "process {grandchild} still runs");
             sleep(POLL);
         }
+    }
+
+    #[test]
+    fn what_went_into_the_background_is_found_and_ended() {
+        let script = "setsid sleep 1000 & echo $!";
+        let mut child = Child::spawn(shell(script), &[], WANTED).expect("a shell");
+        let NextLine::Line(background) = child.next_line(LONG) else {
+            panic!("the shell prints the id of its child");
+        };
+        assert!(child.wait(LONG).expect("it ends").success());
+        let deadline = Instant::now() + LONG;
+        while !child.left().iter().any(|left| left.name == "sleep") {
+            assert!(Instant::now() < deadline, "{:?}", child.left());
+            sleep(POLL);
+        }
+        child.kill();
+        assert!(!std::path::Path::new(&format!("/proc/{background}")).exists());
+        assert_eq!(child.left(), []);
     }
 
     #[test]

@@ -46,6 +46,13 @@ pub enum Event<'a> {
         /// Since the trial began.
         elapsed: Duration,
     },
+    /// All that was planned has been made, and disturbed trials are being made again.
+    MakingAgain {
+        /// Trials of this round, at most.
+        trials: u32,
+        /// How long this may go on.
+        left: Duration,
+    },
     /// A trial has ended, well or not, and is in the stored record.
     TrialFinished {
         /// All of it.

@@ -18,7 +18,7 @@ mod seen;
 mod thinning;
 mod waiting;
 
-pub(crate) use account::Account;
+pub(crate) use account::{Account, Judged};
 pub(crate) use attribution::attribute;
 pub(crate) use findings::{
     CoresSeen, Evidence, Limits, ServerSeen, cost_grows_with_idle, findings,

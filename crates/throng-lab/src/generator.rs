@@ -28,8 +28,8 @@ pub(crate) struct Generator {
     child: Child,
     /// It and nothing else: it starts no processes.
     pub(crate) tree: ProcessTree,
-    /// Each thing sent lets it go on once. Dropped, its standard input ends.
-    go: Sender<()>,
+    /// What it is told. Dropped, its standard input ends.
+    stdin: Sender<Vec<u8>>,
 }
 
 /// The generator failed, rather than the server.
@@ -56,10 +56,9 @@ pub(crate) enum GeneratorError {
 }
 
 impl Generator {
-    /// Starts it on `cpus` (empty: any), in the server's network, and hands it the job.
+    /// Starts it on `cpus` (empty: any), in the server's network. It waits for its job.
     pub(crate) fn start(
         program: &Path,
-        job: &LoadJob,
         cpus: &[u32],
         network: &Network,
     ) -> Result<Self, GeneratorError> {
@@ -71,17 +70,13 @@ impl Generator {
         };
         let mut child = Child::spawn(command, cpus, lines)?;
         let tree = ProcessTree::of(child.pid()).map_err(GeneratorError::Observe)?;
-        let (go, went) = channel::<()>();
-        let mut job =
-            serde_json::to_vec(job).expect("a job has no maps with keys that are no text");
-        job.push(b'\n');
-        if let Some(mut stdin) = child.take_stdin() {
+        let (stdin, told) = channel::<Vec<u8>>();
+        if let Some(mut pipe) = child.take_stdin() {
             // A large job does not fit into the pipe: a child that never reads it must not stop us. That the child is gone is
             // noticed by its missing events.
             let write = move || {
-                let _ = stdin.write_all(&job);
-                while went.recv().is_ok() {
-                    let _ = stdin.write_all(b"\n");
+                for line in told {
+                    let _ = pipe.write_all(&line);
                 }
             };
             drop(
@@ -90,13 +85,25 @@ impl Generator {
                     .spawn(write),
             );
         }
-        Ok(Self { child, tree, go })
+        Ok(Self { child, tree, stdin })
+    }
+
+    /// Hands it the job.
+    pub(crate) fn begin(&self, job: &LoadJob) {
+        let mut line =
+            serde_json::to_vec(job).expect("a job has no maps with keys that are no text");
+        line.push(b'\n');
+        self.tell(line);
     }
 
     /// Everything that is to be read while it waits has been read.
     pub(crate) fn go_on(&self) {
+        self.tell(b"\n".to_vec());
+    }
+
+    fn tell(&self, line: Vec<u8>) {
         // The thread that writes lives as long as this does.
-        let _ = self.go.send(());
+        let _ = self.stdin.send(line);
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -33,8 +33,11 @@ pub(crate) fn limit(job: &mut LoadJob, setting: &Setting, at_once: u32) {
     job.exchange.serves_at_once = Some(at_once);
     job.fleet.connections = connections;
     job.fleet.shards = job.fleet.shards.min(connections);
-    if let Work::Hold(spec) = &mut job.work {
-        spec.pings = spec.pings.min(connections);
+    match &mut job.work {
+        Work::Hold(spec) => spec.pings = spec.pings.min(connections),
+        // One that is served: a line from the accept queue would reach nobody.
+        Work::Fanout(spec) => spec.speaker = spec.speaker.min(at_once.min(connections) / 2),
+        Work::Exchange | Work::Accept(_) => {}
     }
 }
 
@@ -167,6 +170,26 @@ mod tests {
         };
         assert_eq!(work(0), spec(Multiplexer::Poll, true));
         assert_eq!(work(1), spec(Multiplexer::EpollEdge, false));
+    }
+
+    #[test]
+    fn the_one_that_speaks_is_one_that_is_served() {
+        let plan =
+            plan("experiment = 'fanout'\ntargets = ['poll']\nconnections = 5000\nbacklog = 16");
+        let cell = Cell {
+            target: 0,
+            setting: 0,
+            repeat: 0,
+            server_lives_on: false,
+        };
+        let address = Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into());
+        let mut job = job(&plan, cell, &address);
+        limit(&mut job, &plan.settings[0], 1_018);
+        assert_eq!(job.fleet.connections, 1_034);
+        let Work::Fanout(spec) = &job.work else {
+            panic!("a fan-out");
+        };
+        assert_eq!(spec.speaker, 509);
     }
 
     #[test]

@@ -126,16 +126,23 @@ impl Server {
     /// Ends it: SIGTERM to its group, two seconds of grace, SIGKILL.
     pub(crate) fn end(mut self) -> Ending {
         let died_early = self.child.exited().is_some();
-        if !died_early {
+        let left = if died_early {
+            self.child.left()
+        } else {
             self.child.terminate();
-        }
+            vec![]
+        };
         let was_killed = self.child.wait(GRACE).is_none();
         let status = self.child.kill();
         Ending {
             died_early,
             was_killed,
             succeeded: status.success(),
-            how: status.to_string(),
+            how: if left.is_empty() || !status.success() {
+                status.to_string()
+            } else {
+                error::background(&status.to_string(), &left)
+            },
             served: ending::served(&self.child),
             tail: self.child.output().tail(),
         }

@@ -13,6 +13,7 @@ mod estimate;
 mod event;
 mod explain;
 mod generator;
+pub mod guard;
 mod job;
 mod launcher;
 mod lifetime;

@@ -2,14 +2,16 @@
 
 use throng_record::{Limit, Pacing, SideRecord};
 
+use crate::checks::lost::Lost;
+use crate::checks::other_programs::Others;
 use crate::checks::steal;
 
 /// A server at this share of its cores is busy.
 pub(crate) const SERVER_BUSY: f64 = 0.90;
 /// A generator at this share of its cores has nothing to spare.
 pub(crate) const GENERATOR_BUSY: f64 = 0.98;
-/// An open loop that got this share of its rate answered was bounded by the rate.
-const RATE_KEPT: f64 = 0.95;
+/// An open loop that got this share of its rate answered kept it, and was bounded by it.
+pub(crate) const RATE_KEPT: f64 = 0.95;
 
 /// How busy the two sides were: CPU time ÷ (window × cores that the side can use at once), of what the hypervisor left of them.
 ///
@@ -18,10 +20,19 @@ const RATE_KEPT: f64 = 0.95;
 /// has nothing to spare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Busy {
-    /// Absent where the server's CPU time is not visible from here.
+    /// Absent where the server's CPU time is not visible from here, or was read too late.
     pub(crate) server: Option<f64>,
-    /// Absent where the generator could not be observed.
+    /// Absent where the generator could not be observed, or not in time.
     pub(crate) generator: Option<f64>,
+}
+
+/// What the limit is told by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sides {
+    pub(crate) busy: Busy,
+    pub(crate) is_server_visible: bool,
+    /// By other programs.
+    pub(crate) are_crowded_out: bool,
 }
 
 /// What share of the cores that it can use at once a side ran on *or waited for*, with others on the same CPUs: idle by its own CPU
@@ -29,6 +40,29 @@ pub(crate) struct Busy {
 pub(crate) fn wanted(side: &SideRecord, at_once: u32) -> Option<f64> {
     let wanted_ns = side.cpu_ns.saturating_add(side.run_delay_ns?) as f64;
     (side.window_ns > 0).then(|| wanted_ns / (side.window_ns as f64 * cores(side, at_once)))
+}
+
+/// Whether others were in the way: one side or the other could have run nearly all the time, and one of them waited for a tenth of it, on CPUs that
+/// others used. That it waited is not enough: its own threads, and the other side, may have been what it waited for. Each side with the
+/// number of cores that it could use at once.
+pub(crate) fn are_crowded_out(sides: &[(&SideRecord, u32)]) -> bool {
+    const WAITED_MIN: f64 = 0.1;
+    let could_run: f64 = sides
+        .iter()
+        .filter_map(|(side, at_once)| wanted(side, *at_once))
+        .sum();
+    let has_waited_for_others = |(side, _): &(&SideRecord, u32)| {
+        let cpus = side.cpus.len() as u64;
+        let others = Others {
+            used_ns: side.others_ns.unwrap_or(0),
+            all_ns: side.window_ns * cpus,
+            cpus,
+            ..Others::default()
+        };
+        let waited_ns = side.run_delay_ns.unwrap_or(0) as f64;
+        others.are_too_many(Lost::CpuTime) && waited_ns >= WAITED_MIN * side.window_ns as f64
+    };
+    could_run >= SERVER_BUSY && sides.iter().any(has_waited_for_others)
 }
 
 /// Cores that a side can use at once: no more than it has threads, and of each what the hypervisor left.
@@ -51,7 +85,7 @@ pub(crate) fn cores_used(side: &SideRecord) -> Option<f64> {
 }
 
 /// The limit, as [`Limit`] defines it. A spinning pacer is always busy, so an open loop is judged by its rate first.
-pub(crate) fn limit(pacing: &Pacing, replies_per_second: f64, busy: Busy) -> Limit {
+pub(crate) fn limit(pacing: &Pacing, replies_per_second: f64, sides: &Sides) -> Limit {
     if let Pacing::Open {
         rate_per_second, ..
     } = pacing
@@ -59,13 +93,19 @@ pub(crate) fn limit(pacing: &Pacing, replies_per_second: f64, busy: Busy) -> Lim
     {
         return Limit::Rate;
     }
-    let (Some(server), Some(generator)) = (busy.server, busy.generator) else {
-        return Limit::Unknown;
+    let Busy { server, generator } = sides.busy;
+    let (Some(server), Some(generator)) = (server, generator) else {
+        return if sides.is_server_visible {
+            Limit::ReadLate
+        } else {
+            Limit::Unknown
+        };
     };
     match (server >= SERVER_BUSY, generator >= GENERATOR_BUSY) {
         (true, true) => Limit::Both,
         (true, false) => Limit::Server,
         (false, true) => Limit::Generator,
+        (false, false) if sides.are_crowded_out => Limit::OtherPrograms,
         (false, false) => Limit::Waiting,
     }
 }
@@ -78,6 +118,14 @@ mod tests {
 
     const CLOSED: Pacing = Pacing::Closed { outstanding: 1 };
 
+    fn sides(server: Option<f64>, generator: Option<f64>) -> Sides {
+        Sides {
+            busy: Busy { server, generator },
+            is_server_visible: true,
+            are_crowded_out: false,
+        }
+    }
+
     #[test]
     fn the_busy_side_is_the_limit() {
         for (server, generator, expected) in [
@@ -86,11 +134,12 @@ mod tests {
             (0.90, 0.98, Limit::Both),
             (0.89, 0.97, Limit::Waiting),
         ] {
-            let busy = Busy {
-                server: Some(server),
-                generator: Some(generator),
-            };
-            assert_eq!(limit(&CLOSED, 1.0, busy), expected, "{server} {generator}");
+            let sides = sides(Some(server), Some(generator));
+            assert_eq!(
+                limit(&CLOSED, 1.0, &sides),
+                expected,
+                "{server} {generator}"
+            );
         }
     }
 
@@ -106,6 +155,41 @@ mod tests {
         assert_eq!(wanted(&side, 1), Some(0.6));
         assert_eq!(wanted(&side, 9), Some(0.3));
         assert_eq!(wanted(&SideRecord::default(), 1), None);
+    }
+
+    #[test]
+    fn a_side_that_others_keep_from_its_cpu_is_no_waiting_one() {
+        // A second of one CPU; the bound is 2 % of it and a tick.
+        let side = |cpu_ms: u64, waited_ms: u64, others_ms: u64| SideRecord {
+            cpus: vec![3],
+            window_ns: 1_000_000_000,
+            cpu_ns: cpu_ms * 1_000_000,
+            run_delay_ns: Some(waited_ms * 1_000_000),
+            others_ns: Some(others_ms * 1_000_000),
+            ..SideRecord::default()
+        };
+        for (sides, expected) in [
+            (vec![side(500, 400, 400)], true),
+            (vec![side(500, 399, 400)], false),
+            (vec![side(500, 400, 31)], true),
+            (vec![side(500, 400, 30)], false),
+            // Both by turns.
+            (vec![side(200, 250, 600), side(200, 250, 600)], true),
+            (vec![side(200, 250, 600), side(200, 249, 600)], false),
+            // On CPUs that others used a little, neither waited for long.
+            (vec![side(450, 60, 31), side(450, 60, 31)], false),
+            (vec![side(880, 99, 90)], false),
+        ] {
+            let sides: Vec<_> = sides.iter().map(|side| (side, 1)).collect();
+            assert_eq!(are_crowded_out(&sides), expected, "{sides:?}");
+        }
+        let neither = sides(Some(0.5), Some(0.5));
+        let crowded_out = Sides {
+            are_crowded_out: true,
+            ..neither
+        };
+        assert_eq!(limit(&CLOSED, 1.0, &crowded_out), Limit::OtherPrograms);
+        assert_eq!(limit(&CLOSED, 1.0, &neither), Limit::Waiting);
     }
 
     #[test]
@@ -126,12 +210,20 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_cannot_be_seen_leaves_it_open() {
-        let busy = Busy {
-            server: None,
-            generator: Some(1.0),
+    fn what_was_read_too_late_and_what_cannot_be_seen_are_told_apart() {
+        assert_eq!(
+            limit(&CLOSED, 1.0, &sides(None, Some(1.0))),
+            Limit::ReadLate
+        );
+        assert_eq!(
+            limit(&CLOSED, 1.0, &sides(Some(1.0), None)),
+            Limit::ReadLate
+        );
+        let unseen = Sides {
+            is_server_visible: false,
+            ..sides(None, Some(1.0))
         };
-        assert_eq!(limit(&CLOSED, 1.0, busy), Limit::Unknown);
+        assert_eq!(limit(&CLOSED, 1.0, &unseen), Limit::Unknown);
     }
 
     #[test]
@@ -142,11 +234,8 @@ mod tests {
             outstanding: 1,
             spin: true,
         };
-        let busy = Busy {
-            server: Some(0.95),
-            generator: Some(0.6),
-        };
-        assert_eq!(limit(&open, 990.0, busy), Limit::Rate);
-        assert_eq!(limit(&open, 700.0, busy), Limit::Server);
+        let sides = sides(Some(0.95), Some(0.6));
+        assert_eq!(limit(&open, 990.0, &sides), Limit::Rate);
+        assert_eq!(limit(&open, 700.0, &sides), Limit::Server);
     }
 }

@@ -1,7 +1,8 @@
 //! Observing both sides of a trial from outside: CPU, memory, threads, switches, steal, kernel counters.
 //!
 //! Readings are taken when the generator says that a phase begins or ends, so the figures of the measured window are
-//! differences between two readings, and the window is the time between those. CPU time is read first, being what matters
+//! differences between two readings, and the window is the time between those. The generator waits once the last reply has come, so that a late
+//! reading at the end is of the same work; a late one at the begin shortens the stretch. CPU time is read first, being what matters
 //! most; it comes from the processes' own clocks in nanoseconds. Nothing that can fail here fails a trial: what
 //! cannot be read is absent.
 
@@ -11,6 +12,7 @@ pub(crate) mod handshakes;
 mod kernel_account;
 mod kernel_memory;
 mod memory;
+mod others;
 mod periodic;
 mod phases;
 mod running;
@@ -21,21 +23,23 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use throng_record::side::CounterDeltas;
-use throng_record::{PhaseCost, PhaseName, SideRecord, Work};
+use throng_record::{ConnectionUse, LoadJob, LoadRecord, PhaseCost, PhaseName, SideRecord, Work};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::kernel_counters::KernelCounters;
 use throng_sys::namespace::Network;
 use throng_sys::open_descriptors::OpenDescriptors;
 use throng_sys::process_tree::ProcessTree;
-use throng_sys::steal::CpuTimes;
 
+use crate::checks::other_programs::Others;
 use crate::checks::steal::{Stolen, TICK_NS};
 
 pub(crate) use kernel_account::{KernelAccount, KernelAccountSeen};
 use kernel_memory::KernelMemoryWatch;
+use others::Moment;
 use phases::{Border, Phases};
 pub(crate) use running::{Observed, find_running};
 use side::Side;
+pub(crate) use side::Window;
 use waiting::Waiting;
 
 /// The observers of one trial.
@@ -45,14 +49,31 @@ pub(crate) struct Observer {
     pub(crate) generator: Option<Side>,
     network: Network,
     counters_before: Option<KernelCounters>,
-    window: [Option<CpuTimes>; 2],
+    window: [Option<Moment>; 2],
     phases: Phases,
     /// The phase that is the measured window, where the generator works in phases.
     window_phase: Option<PhaseName>,
+    /// Connections are opened once and kept for an exchange.
+    has_kept_exchange: bool,
+    /// There is no server.
+    is_alone: bool,
     /// Where it is asked about and both ends are here.
     kernel_memory: Option<KernelMemoryWatch>,
     /// Where the generator works in phases.
     waiting: Option<Waiting>,
+}
+
+/// What the generator measured, as far as the sides are judged by it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Measured {
+    /// Connections that opened.
+    pub(crate) connected: u32,
+    /// Of these, those that got a reply; absent where nothing was sent on all.
+    pub(crate) served: Option<u32>,
+    /// In the window.
+    pub(crate) replies: u64,
+    /// Absent where the generator works in phases, which it begins and ends while both sides are read.
+    pub(crate) window: Option<Window>,
 }
 
 /// What they saw.
@@ -61,6 +82,8 @@ pub(crate) struct Observations {
     pub(crate) server: Option<SideRecord>,
     pub(crate) generator: Option<SideRecord>,
     pub(crate) stolen: Option<Stolen>,
+    /// Of the CPUs of each side, or of both together; empty where it cannot be told whose time it was.
+    pub(crate) others: Vec<Others>,
     /// Cores of the server's CPUs on which nobody ran in the measured window; absent where it cannot be told.
     pub(crate) cores_idle: Option<f64>,
     pub(crate) kernel_counters: CounterDeltas,
@@ -84,6 +107,8 @@ impl Observer {
             window: [None, None],
             phases: Phases::default(),
             window_phase: None,
+            has_kept_exchange: false,
+            is_alone: false,
             kernel_memory: None,
             waiting: None,
         }
@@ -91,7 +116,11 @@ impl Observer {
 
     /// What the generator will do: of work in phases one phase is the measured window, and the kernel's memory is asked about, and what
     /// `listener` has not accepted.
-    pub(crate) fn expect(&mut self, work: &Work, listener: Option<SocketAddr>) {
+    pub(crate) fn expect(&mut self, job: &LoadJob, listener: Option<SocketAddr>) {
+        let work = &job.work;
+        self.is_alone = matches!(work, Work::Accept(_));
+        self.has_kept_exchange =
+            *work == Work::Exchange && job.exchange.connection == ConnectionUse::Kept;
         self.window_phase = match work {
             Work::Fanout(spec) if spec.sustain.is_some() => Some(PhaseName::Sustain),
             Work::Fanout(_) => Some(PhaseName::Get),
@@ -109,14 +138,19 @@ impl Observer {
         self.generator = Some(Side::new(tree, cpus));
     }
 
-    /// Every connection is open.
+    /// Every connect has ended; the server may still be accepting.
+    pub(crate) fn count_descriptors(&mut self) {
+        if let Some(server) = &mut self.server {
+            server.count_descriptors();
+        }
+    }
+
+    /// Every connection is open and accepted.
     pub(crate) fn connected(&mut self) {
         for side in self.sides() {
             side.connected();
         }
-        if let Some(server) = &mut self.server {
-            server.count_descriptors();
-        }
+        self.count_descriptors();
         if let Some(kernel) = &mut self.kernel_memory {
             kernel.connected();
         }
@@ -184,11 +218,11 @@ impl Observer {
         for side in self.sides() {
             side.after_window_begins();
         }
-        self.window[0] = CpuTimes::read().ok();
+        self.window[0] = Moment::now();
     }
 
     fn window_ended_with(&mut self, border: &Border) {
-        self.window[1] = CpuTimes::read().ok();
+        self.window[1] = Moment::now();
         if let Some(side) = &mut self.generator {
             side.window_ended_with(border.generator);
         }
@@ -205,7 +239,7 @@ impl Observer {
         for side in self.sides() {
             side.window_begins();
         }
-        self.window[0] = CpuTimes::read().ok();
+        self.window[0] = Moment::now();
         for side in self.sides() {
             side.after_window_begins();
         }
@@ -216,20 +250,30 @@ impl Observer {
         for side in self.sides() {
             side.window_ends();
         }
-        self.window[1] = CpuTimes::read().ok();
+        self.window[1] = Moment::now();
         for side in self.sides() {
             side.after_window_ends();
         }
     }
 
+    /// The last reply has come, and the generator waits. Connections that are kept have all been accepted by now, if they ever will be: each
+    /// that got a reply was.
+    pub(crate) fn drained(&mut self) {
+        if self.has_kept_exchange {
+            self.connected();
+        }
+    }
+
     /// The record of what was seen.
-    pub(crate) fn finish(self, connected: u32, replies: u64) -> Observations {
+    pub(crate) fn finish(self, measured: &Measured) -> Observations {
         let counters = self.counters_before.and_then(|before| {
             let now = self.network.counters().ok()?;
             Some(now.delta_since(&before).values)
         });
         let unaccepted = self.waiting.as_ref().and_then(|seen| seen.connections);
-        let accepted = connected.saturating_sub(unaccepted.unwrap_or(0));
+        let accepted = measured.connected.saturating_sub(unaccepted.unwrap_or(0));
+        let accepted = measured.served.unwrap_or(accepted);
+        let descriptors = self.server.as_ref().and_then(|side| side.descriptors);
         let cores_idle = self
             .server
             .as_ref()
@@ -240,15 +284,32 @@ impl Observer {
             let taken = stolen(&self.window, side.cpus.iter().copied());
             SideRecord {
                 stolen_ns: taken.map(|taken| taken.stolen_ns),
-                ..side.record(connections, replies)
+                ..side.record(connections, measured)
             }
         };
+        let mut server = self.server.map(|side| record(side, accepted));
+        let mut generator = self.generator.map(|side| record(side, measured.connected));
+        let others = if server.is_some() || self.is_alone {
+            others::of_sides(&self.window, [server.as_ref(), generator.as_ref()])
+        } else {
+            vec![]
+        };
+        // Of both together where they share CPUs; otherwise the server's first.
+        for (side, others) in [
+            (&mut server, others.first()),
+            (&mut generator, others.last()),
+        ] {
+            if let Some((side, others)) = side.as_mut().zip(others) {
+                side.others_ns = Some(others.used_ns);
+            }
+        }
         Observations {
-            descriptors: self.server.as_ref().and_then(|side| side.descriptors),
+            descriptors,
             phase_costs: self.phases.costs,
             kernel_memory: self.kernel_memory,
-            server: self.server.map(|side| record(side, accepted)),
-            generator: self.generator.map(|side| record(side, connected)),
+            server,
+            generator,
+            others,
             stolen: stolen(&self.window, cpus),
             cores_idle,
             kernel_counters: counters.unwrap_or_default(),
@@ -262,13 +323,38 @@ impl Observer {
     }
 }
 
+impl Measured {
+    /// Of this record.
+    pub(crate) fn of(record: &LoadRecord, job: &LoadJob) -> Self {
+        let exchange = &record.exchange;
+        let is_exchange = job.work == Work::Exchange;
+        let is_kept = job.exchange.connection == ConnectionUse::Kept;
+        Self {
+            connected: record.connect.connected,
+            served: (is_exchange && is_kept).then_some(exchange.connections_served),
+            replies: in_window(record),
+            window: is_exchange.then(|| Window::of(exchange)).flatten(),
+        }
+    }
+}
+
+/// Messages that the server answered or delivered in the measured window.
+fn in_window(record: &LoadRecord) -> u64 {
+    let Some(fanout) = &record.fanout else {
+        return record.exchange.replies;
+    };
+    let sustained = fanout.sustained.as_ref().map(|phase| phase.deliveries);
+    let got = fanout.get.as_ref().map(|phase| phase.received.into());
+    sustained.or(got).unwrap_or(0)
+}
+
 /// The steal of these CPUs, those that a side was allowed to use. (Of all CPUs together, one that is stolen wholly would be
 /// lost among sixty-three that are not.)
-fn stolen(window: &[Option<CpuTimes>; 2], cpus: impl IntoIterator<Item = u32>) -> Option<Stolen> {
+fn stolen(window: &[Option<Moment>; 2], cpus: impl IntoIterator<Item = u32>) -> Option<Stolen> {
     let [Some(begin), Some(end)] = window else {
         return None;
     };
-    let passed = end.delta_since(begin).per_cpu;
+    let passed = end.cpus.delta_since(&begin.cpus).per_cpu;
     let mut sum = Stolen::default();
     for time in cpus.into_iter().filter_map(|cpu| passed.get(&cpu)) {
         sum.stolen_ns += time.steal_ns;
@@ -279,11 +365,11 @@ fn stolen(window: &[Option<CpuTimes>; 2], cpus: impl IntoIterator<Item = u32>) -
 }
 
 /// The idle time of these CPUs ÷ the window. The kernel tells it in whole ticks: one of each CPU may be chance, and is not counted.
-fn cores_idle(window: &[Option<CpuTimes>; 2], cpus: &[u32]) -> Option<f64> {
+fn cores_idle(window: &[Option<Moment>; 2], cpus: &[u32]) -> Option<f64> {
     let [Some(begin), Some(end)] = window else {
         return None;
     };
-    let passed = end.delta_since(begin);
+    let passed = end.cpus.delta_since(&begin.cpus);
     let of_cpu = |cpu: &u32| {
         let time = passed.per_cpu.get(cpu)?;
         let idle_ns = (time.idle_ns + time.iowait_ns).saturating_sub(TICK_NS);

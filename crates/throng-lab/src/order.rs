@@ -40,6 +40,20 @@ pub(crate) fn order(plan: &Plan) -> impl Iterator<Item = Cell> {
     })
 }
 
+/// What is to be made again because of these (target, setting, repeat): each with all that the same process served, since a process that has served
+/// many is another than one that has not.
+pub(crate) fn again(plan: &Plan, disturbed: &[(u32, u32, u32)]) -> Vec<Vec<Cell>> {
+    let of_repeat = |repeat| {
+        let is_disturbed = move |unit: &Unit| {
+            let mut settings = unit.settings.iter();
+            settings.any(|&setting| disturbed.contains(&(unit.target, setting, repeat)))
+        };
+        let units = units(plan).into_iter().filter(is_disturbed);
+        units.map(move |unit| cells(unit, repeat).collect())
+    };
+    (0..plan.repeats).flat_map(of_repeat).collect()
+}
+
 fn cells(unit: Unit, repeat: u32) -> impl Iterator<Item = Cell> {
     let last = unit.settings.len() - 1;
     let settings = unit.settings.into_iter().enumerate();
@@ -136,6 +150,21 @@ mod tests {
             .map(|pass| pass.iter().map(|cell| cell.target).collect())
             .collect();
         assert!(passes.len() > 1, "passes are shuffled anew");
+    }
+
+    #[test]
+    fn what_is_made_again_comes_with_all_that_its_process_served() {
+        let made = |more| {
+            let of = |cell: &Cell| (cell.target, cell.setting, cell.repeat);
+            let units = again(&plan_of(more, 3), &[(1, 1, 4), (2, 0, 2)]);
+            let units = units.iter().map(|unit| unit.iter().map(of).collect());
+            units.collect::<Vec<Vec<_>>>()
+        };
+        assert_eq!(made(""), [[(2, 0, 2)], [(1, 1, 4)]]);
+        assert_eq!(
+            made("server = 'per-sweep'"),
+            [[(2, 0, 2), (2, 1, 2)], [(1, 0, 4), (1, 1, 4)]]
+        );
     }
 
     #[test]

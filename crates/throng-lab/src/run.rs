@@ -1,25 +1,28 @@
-//! A run: every trial of a plan, in its order, with the record kept after each.
+//! A run: every trial of a plan, in its order, with the record kept after each; then those that were disturbed, again.
 
-use std::collections::HashMap;
+mod again;
+mod spared;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
-use throng_record::{Outcome, Plan, RunRecord, SCHEMA_VERSION, Trial};
+use throng_record::{Plan, RunRecord, SCHEMA_VERSION, Trial};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
 use crate::capacity::Facts;
 use crate::catalogue::Prepared;
 use crate::event::Event;
-use crate::lifetime::Launch;
+use crate::guard::Guard;
 use crate::network::{NetworkError, Networks};
 use crate::observer::capture::{Capture, CaptureError};
-use crate::order::{Cell, order, trials};
+use crate::order::{self, Cell, order, trials};
 use crate::plan::BuiltInModel;
 use crate::store::{Store, StoreError};
 use crate::trial::{Bench, Made, Servers};
 use crate::{estimate, machine};
+use spared::Spared;
 
 /// The surroundings of a run.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +39,10 @@ pub struct Setup<'a> {
     pub models: &'a [BuiltInModel],
     /// Where the handshakes seen are to be kept for other tools, in pcapng; `None`: nowhere.
     pub capture: Option<&'a Path>,
+    /// How long disturbed trials are made again at the end; `None`: for as long as the plan was estimated to take.
+    pub patience: Option<Duration>,
+    /// Whether a disturbed trial is an invalid one, and is not made again.
+    pub is_strict: bool,
     /// Raised by the caller (on SIGINT, SIGTERM) to end early and keep what was measured.
     pub interrupted: &'a AtomicBool,
 }
@@ -77,33 +84,35 @@ pub fn run(
 ) -> Result<Finished, RunError> {
     // What is refused here shows up as descriptors that run out, and is explained there.
     let _ = limits::raise_open_files();
+    let _guard = Guard::post(setup.throng_program);
     let capture = setup.capture.map(Capture::create).transpose()?;
     let networks = Networks::prepare(plan, setup.throng_program, setup.interrupted)?;
     let started_at_ns = monotonic_ns();
-    let now = jiff::Timestamp::now();
+    let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let store = Store::create(
         setup.runs_directory,
-        &now.strftime("%Y-%m-%dT%H-%M-%SZ").to_string(),
+        &started_at.replace(':', "-"),
         &plan.name,
     )?;
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
         throng_version: setup.throng_version.to_owned(),
-        started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        started_at,
         duration_ns: 0,
         plan: plan.clone(),
         machine: machine::describe(),
         network: networks.record.clone(),
         trials_planned: trials(plan),
         trials: vec![],
-        interrupted: false,
+        interrupted: true,
     };
     store.write(&record)?;
     let path = store.path();
+    let estimate = estimate(plan, setup.models, &Facts::read());
     on_event(Event::Started {
         plan,
         trials: record.trials_planned,
-        estimate: estimate(plan, setup.models, &Facts::read()),
+        estimate,
         network: &record.network,
         path: &path,
     });
@@ -116,29 +125,21 @@ pub fn run(
             interrupted: setup.interrupted,
             started_at_ns,
             capture: capture.as_ref(),
+            is_strict: setup.is_strict,
         },
         servers: Servers::default(),
-        hopeless: HashMap::new(),
+        spared: Spared::default(),
+        record: &mut record,
+        store: &store,
     };
-    for (order, cell) in (0_u32..).zip(order(plan)) {
-        if setup.interrupted.load(Ordering::Relaxed) {
+    for cell in order(plan) {
+        if conductor.is_interrupted() {
             break;
         }
-        let trial = conductor.make(cell, order, record.trials_planned, on_event);
-        record.trials.push(trial);
-        record.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
-        record.interrupted = setup.interrupted.load(Ordering::Relaxed);
-        store.write(&record)?;
-        if let Some(trial) = record.trials.last() {
-            let target = &plan.targets[trial.target as usize];
-            on_event(Event::TrialFinished { trial, target });
-        }
+        conductor.make_and_keep(cell, on_event)?;
     }
-    // Lives still where the run was ended in the middle of its sweep.
-    conductor.servers.end();
-    record.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
-    record.interrupted = setup.interrupted.load(Ordering::Relaxed);
-    store.write(&record)?;
+    conductor.make_disturbed_again(setup.patience.unwrap_or(estimate), on_event)?;
+    conductor.end()?;
     let captured = capture.map(|capture| capture.finish());
     Ok(Finished {
         record,
@@ -147,15 +148,80 @@ pub fn run(
     })
 }
 
-/// Makes trials, and spares those of targets that cannot be started.
+/// Makes trials, keeps them, and spares those of which it is known what would come of them.
 struct Conductor<'a> {
     bench: Bench<'a>,
     servers: Servers,
-    /// Why, by target and what it is launched with.
-    hopeless: HashMap<(u32, Launch), String>,
+    spared: Spared,
+    record: &'a mut RunRecord,
+    store: &'a Store,
 }
 
 impl Conductor<'_> {
+    fn is_interrupted(&self) -> bool {
+        self.bench.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn make_and_keep(
+        &mut self,
+        cell: Cell,
+        on_event: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), StoreError> {
+        let order = u32::try_from(self.record.trials.len()).unwrap_or(u32::MAX);
+        let trial = self.make(cell, order, self.record.trials_planned, on_event);
+        again::keep(&mut self.record.trials, trial);
+        self.write()?;
+        if let Some(trial) = self.record.trials.last() {
+            let target = &self.bench.plan.targets[trial.target as usize];
+            on_event(Event::TrialFinished { trial, target });
+        }
+        Ok(())
+    }
+
+    /// Round after round, until none is disturbed or patience has run out.
+    fn make_disturbed_again(
+        &mut self,
+        patience: Duration,
+        on_event: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), StoreError> {
+        let since = Instant::now();
+        loop {
+            let round = order::again(self.bench.plan, &again::disturbed(&self.record.trials));
+            let trials = round.iter().map(Vec::len).sum::<usize>();
+            if trials == 0 || since.elapsed() >= patience {
+                return Ok(());
+            }
+            on_event(Event::MakingAgain {
+                trials: u32::try_from(trials).unwrap_or(u32::MAX),
+                left: patience.saturating_sub(since.elapsed()),
+            });
+            for unit in round {
+                if since.elapsed() >= patience {
+                    return Ok(());
+                }
+                for cell in unit {
+                    if self.is_interrupted() {
+                        return Ok(());
+                    }
+                    self.make_and_keep(cell, on_event)?;
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<(), StoreError> {
+        // Lives still where the run was ended in the middle of its sweep.
+        self.servers.end();
+        self.record.interrupted = self.is_interrupted();
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        let passed_ns = monotonic_ns().saturating_sub(self.bench.started_at_ns);
+        self.record.duration_ns = passed_ns;
+        self.store.write(self.record)
+    }
+
     fn make(
         &mut self,
         cell: Cell,
@@ -171,9 +237,8 @@ impl Conductor<'_> {
             setting,
             repeat: cell.repeat,
         });
-        let launch = (cell.target, Launch::of(setting));
-        if let Some(message) = self.hopeless.get(&launch) {
-            return self.bench.spare(cell, order, message.clone());
+        if let Some(outcome) = self.spared.instead(self.bench.plan, cell) {
+            return self.bench.spare(cell, order, outcome);
         }
         let mut on_progress = |phase, replies, elapsed: Duration| {
             on_event(Event::Progress {
@@ -186,9 +251,7 @@ impl Conductor<'_> {
         let Made { trial, is_hopeless } =
             self.bench
                 .make(cell, order, &mut self.servers, &mut on_progress);
-        if let (true, Outcome::Failed { message }) = (is_hopeless, &trial.outcome) {
-            self.hopeless.insert(launch, message.clone());
-        }
+        self.spared.learn(self.bench.plan, &trial, is_hopeless);
         trial
     }
 }

@@ -78,9 +78,13 @@ impl Store {
             file.into_inner()?.sync_all()?;
             fs::rename(&temporary, self.path())
         };
-        write().map_err(|source| StoreError::Write {
-            path: self.path(),
-            source,
+        write().map_err(|source| {
+            // Half a record helps nobody, and on a full disk its room does.
+            let _ = fs::remove_file(&temporary);
+            StoreError::Write {
+                path: self.path(),
+                source,
+            }
         })
     }
 }
@@ -146,5 +150,16 @@ mod tests {
         let error = Store::create(Path::new("/proc/nowhere"), "T", "p").expect_err("read-only");
         assert!(error.to_string().contains("/proc/nowhere"), "{error}");
         assert!(error.to_string().contains("--runs-dir"), "{error}");
+    }
+
+    #[test]
+    fn what_could_not_be_stored_leaves_nothing_half_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::create(folder.path(), "now", "tour").expect("made");
+        // Nothing can be renamed to a folder that is not empty.
+        fs::create_dir_all(store.path().join("in the way")).expect("made");
+        let error = store.write(&record(1)).expect_err("in the way");
+        assert!(matches!(error, StoreError::Write { .. }), "{error}");
+        assert!(!store.folder.join("run.json.partial").exists());
     }
 }

@@ -39,12 +39,21 @@ pub enum TargetDraft {
 }
 
 impl TargetDraft {
-    /// A command of the user's.
+    /// A command of the user's, as the command line has it: `./mine {port}`, or with a name for its row `mine=./mine {port}`.
     #[must_use]
-    pub fn command(command: impl Into<String>) -> Self {
+    pub fn command(text: &str) -> Self {
+        let is_name = |name: &str| {
+            let is_of_name = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+            !name.is_empty() && name.chars().all(is_of_name)
+        };
+        let named = text.split_once('=').filter(|(name, _)| is_name(name));
+        let (name, command) = match named {
+            Some((name, command)) => (Some(name.to_owned()), command),
+            None => (None, text),
+        };
         Self::Command {
-            command: command.into(),
-            name: None,
+            command: command.to_owned(),
+            name,
         }
     }
 
@@ -122,6 +131,12 @@ fn resolve_text(
     }
     if text.contains(char::is_whitespace) || text.contains('{') {
         return Err(PlanError::CommandAsTarget(text.to_owned()));
+    }
+    if let Some((_, rest)) = text.split_once("://") {
+        return Err(PlanError::UnknownScheme {
+            target: text.to_owned(),
+            rest: rest.split('/').next().unwrap_or(rest).to_owned(),
+        });
     }
     if text.contains(':') {
         return Err(PlanError::AddressWithoutScheme(text.to_owned()));

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use throng_record::{
-    ConnectionUse, Limit, LoadJob, LoadRecord, Outcome, Plan, Setting, TargetKind, TargetRecord,
+    CheckResult, ConnectionUse, Limit, LoadJob, Outcome, Plan, Setting, TargetKind, TargetRecord,
     Trial, Verdict,
 };
 use throng_sys::address::Address;
@@ -29,7 +29,7 @@ use crate::job::{self, job};
 use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
 use crate::network::{self, Networks};
 use crate::observer::capture::Capture;
-use crate::observer::{KernelAccount, Observed, Observer, find_running};
+use crate::observer::{KernelAccount, Measured, Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
 use conclude::conclude;
@@ -49,6 +49,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) started_at_ns: u64,
     /// Where handshakes are kept for other tools.
     pub(crate) capture: Option<&'a Capture>,
+    /// Whether a disturbed trial is an invalid one.
+    pub(crate) is_strict: bool,
 }
 
 /// A trial, and whether its failure will repeat itself: then the target's other trials are spared.
@@ -76,18 +78,21 @@ impl Bench<'_> {
         } else {
             self.launch_and_load(cell, started_at_ns, servers, on_progress)
         };
+        if self.is_strict {
+            be_strict(&mut made.trial);
+        }
         made.trial.order = order;
         made.trial.started_at_ns = started_at_ns.saturating_sub(self.started_at_ns);
         made.trial.duration_ns = monotonic_ns().saturating_sub(started_at_ns);
         made
     }
 
-    /// A trial that is not made because the same has failed before.
-    pub(crate) fn spare(&self, cell: Cell, order: u32, message: String) -> Trial {
+    /// A trial that is not made: what came of one before says enough.
+    pub(crate) fn spare(&self, cell: Cell, order: u32, outcome: Outcome) -> Trial {
         let mut trial = self.blank(cell, &unknown_address());
         trial.order = order;
         trial.started_at_ns = monotonic_ns().saturating_sub(self.started_at_ns);
-        trial.outcome = Outcome::Failed { message };
+        trial.outcome = outcome;
         trial
     }
 
@@ -131,7 +136,11 @@ impl Bench<'_> {
             (Address::Tcp(tcp), Some(_)) => Some(*tcp),
             _ => None,
         };
-        observer.expect(&trial.job.work, listener);
+        observer.expect(&trial.job, listener);
+        trial.backlog_in_force = listener.and_then(|at| {
+            let found = network.find_listener(at).ok().flatten()?;
+            Some(found.accept_queue_limit)
+        });
         let account = self.observe_connections(cell, &address, &network);
         let ended = self.load(
             (setting, &trial.job),
@@ -141,18 +150,18 @@ impl Bench<'_> {
             started_at_ns,
             on_progress,
         );
-        let (connected, replies) = ended.record.as_ref().map_or((0, 0), |record| {
-            (record.connect.connected, in_window(record))
-        });
+        let measured = ended.record.as_ref();
+        let measured =
+            measured.map_or_else(Measured::default, |record| Measured::of(record, &trial.job));
         // The counters are read right after it: they are compared.
         let account = account.map(KernelAccount::stop).unwrap_or_default();
-        let mut seen = observer.finish(connected, replies);
+        let mut seen = observer.finish(&measured);
         let server = life.map_or(LifeEnd::NotOurs, |life| {
             servers.keep_or_end(life, cell.server_lives_on, &trial.job, &ended)
         });
         trial.kernel_memory = seen.kernel_memory.take().and_then(|watch| {
             let have_ended = server.ending().is_some();
-            watch.record(connected, have_ended, self.interrupted)
+            watch.record(measured.connected, have_ended, self.interrupted)
         });
         trial.unaccepted = seen.unaccepted;
         trial.series = ended.series;
@@ -178,11 +187,12 @@ impl Bench<'_> {
         on_progress: OnProgress<'_>,
     ) -> Ended {
         let cpus = &setting.generator_cpus;
-        let generator = match Generator::start(self.throng_program, job, cpus, &network) {
+        let generator = match Generator::start(self.throng_program, cpus, &network) {
             Ok(generator) => generator,
             Err(error) => return Ended::failed(error.to_string()),
         };
         observer.generator_started(generator.tree, cpus_or_any(cpus));
+        generator.begin(job);
         let series = Series::new(started_at_ns, network, listener, generator.pid());
         load::follow(
             self,
@@ -253,6 +263,7 @@ impl Bench<'_> {
             setting: cell.setting,
             repeat: cell.repeat,
             order: 0,
+            is_superseded: false,
             started_at_ns: 0,
             duration_ns: 0,
             server_ordinal: None,
@@ -269,8 +280,8 @@ impl Bench<'_> {
             hold: None,
             phase_costs: vec![],
             kernel_memory: None,
-            generator_bytes_per_connection: None,
             unaccepted: None,
+            backlog_in_force: None,
             accept_queue: None,
             handshakes: None,
             unseen: vec![],
@@ -286,14 +297,14 @@ impl Bench<'_> {
     }
 }
 
-/// Messages that the server answered or delivered in the measured window.
-fn in_window(record: &LoadRecord) -> u64 {
-    let Some(fanout) = &record.fanout else {
-        return record.exchange.replies;
-    };
-    let sustained = fanout.sustained.as_ref().map(|phase| phase.deliveries);
-    let got = fanout.get.as_ref().map(|phase| phase.received.into());
-    sustained.or(got).unwrap_or(0)
+/// Calls a disturbed trial invalid.
+fn be_strict(trial: &mut Trial) {
+    for check in &mut trial.checks {
+        if check.result == CheckResult::Disturbed {
+            check.result = CheckResult::Failed;
+            trial.verdict = Verdict::Invalid;
+        }
+    }
 }
 
 /// Where a server would have been, had it started.

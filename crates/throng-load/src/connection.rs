@@ -13,6 +13,8 @@ pub(crate) struct Connection {
     pub(crate) state: State,
     /// Since when it has owed us progress: the connect's start, then the send to an idle connection or the last reply.
     pub(crate) waiting_since_ns: u64,
+    /// When the first part of the reply that is half read came; 0 where none has.
+    pub(crate) first_piece_at_ns: u64,
 }
 
 /// The life of a connection.
@@ -38,7 +40,7 @@ impl Connection {
         self.sent.wrapping_sub(self.replies)
     }
 
-    /// Bytes of the current reply have come, or the protocol has matched some.
+    /// Bytes of the current reply have come.
     pub(crate) fn is_mid_reply(&self) -> bool {
         self.remembered > 0
     }

@@ -37,8 +37,6 @@ pub(crate) enum ShardStage {
 pub(crate) struct Progress {
     replies: AtomicU64,
     measured_replies: AtomicU64,
-    sent: AtomicU64,
-    lost: AtomicU64,
 }
 
 /// One reading of a shard's progress.
@@ -48,16 +46,6 @@ pub(crate) struct ProgressReading {
     pub(crate) replies: u64,
     /// Replies of the measurement.
     pub(crate) measured_replies: u64,
-    /// Messages sent, warm-up included.
-    pub(crate) sent: u64,
-    /// Messages that will never be answered, because their connection failed.
-    pub(crate) lost: u64,
-}
-
-impl ProgressReading {
-    pub(crate) fn outstanding(&self) -> u64 {
-        self.sent.saturating_sub(self.replies + self.lost)
-    }
 }
 
 impl Progress {
@@ -66,16 +54,12 @@ impl Progress {
         self.replies.store(reading.replies, Relaxed);
         self.measured_replies
             .store(reading.measured_replies, Relaxed);
-        self.sent.store(reading.sent, Relaxed);
-        self.lost.store(reading.lost, Relaxed);
     }
 
     pub(crate) fn read(&self) -> ProgressReading {
         ProgressReading {
             replies: self.replies.load(Relaxed),
             measured_replies: self.measured_replies.load(Relaxed),
-            sent: self.sent.load(Relaxed),
-            lost: self.lost.load(Relaxed),
         }
     }
 

@@ -7,6 +7,7 @@ mod fairness;
 mod fanout;
 mod hold;
 mod merge;
+mod silences;
 mod turns;
 mod validate;
 mod watch;
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 use throng_record::{
     ClosePhase, ConnectPhase, ConnectionUse, ConnectionsPhase, ExchangePhase, ExchangeSpec,
-    FleetSpec, Protocol,
+    FleetSpec, Pacing, Protocol,
 };
 use throng_sys::address::Address;
 use throng_sys::clock::monotonic_ns;
@@ -318,6 +319,7 @@ fn usage(exchange: &ExchangeSpec) -> Usage {
     Usage {
         reply_bytes: usual_reply_bytes(&exchange.protocol).saturating_mul(outstanding as usize),
         silent_sends: outstanding == 1 && is_echo && !is_short,
+        sends_at_once: is_short || matches!(exchange.pacing, Pacing::Open { .. }),
         is_short,
     }
 }

@@ -4,18 +4,12 @@
 mod fanout;
 mod hold;
 
-use std::time::Duration;
-
 use throng_record::{ConnectPhase, ConnectionUse, LoadEvent, LoadJob, LoadRecord, PhaseName, Work};
 
 use crate::accept::run_accept;
 use crate::control::Interrupt;
 use crate::error::LoadError;
 use crate::fleet::{Fleet, Stage};
-
-/// Between the exchange and the close: whoever was told that the window is over reads memory, threads and context switches of
-/// both sides while every connection is still there.
-const SETTLE: Duration = Duration::from_millis(30);
 
 /// Does a job from the first connect to the last close. `tell` gets every event but the last, which is the caller's to
 /// make of the result.
@@ -63,7 +57,7 @@ fn on_kept_connections(
     } = open(job, || assemble(job, interrupt), tell)?;
     are_open(&connect, tell);
     let exchange = fleet.exchange(&job.exchange, &mut |stage| tell(event(stage)))?;
-    std::thread::sleep(SETTLE);
+    tell(LoadEvent::Drained);
     let close = fleet.close(&mut |_| {})?;
     Ok(LoadRecord {
         connect,
@@ -95,7 +89,7 @@ fn open(
     tell: &mut dyn FnMut(LoadEvent),
 ) -> Result<Opened, LoadError> {
     let has_phases = job.work.has_phases();
-    let before_bytes = private_bytes();
+    let before_bytes = anonymous_bytes();
     let mut fleet = assemble()?;
     if has_phases {
         begin(PhaseName::Connect, tell);
@@ -105,7 +99,7 @@ fn open(
             tell(event(stage));
         }
     })?;
-    let grown_bytes = private_bytes().saturating_sub(before_bytes);
+    let grown_bytes = anonymous_bytes().saturating_sub(before_bytes);
     Ok(Opened {
         fleet,
         connect,
@@ -129,7 +123,7 @@ fn on_own_connections(
     let mut fleet = assemble(job, interrupt)?;
     tell(LoadEvent::Connected { connected: 0 });
     let (exchange, connections) = fleet.request(&job.exchange, &mut |stage| tell(event(stage)))?;
-    std::thread::sleep(SETTLE);
+    tell(LoadEvent::Drained);
     Ok(LoadRecord {
         exchange,
         connections: Some(connections),
@@ -149,7 +143,7 @@ fn event(stage: Stage) -> LoadEvent {
     }
 }
 
-/// Resident memory of this process; 0 where the kernel does not tell.
-fn private_bytes() -> u64 {
-    throng_sys::process::memory(std::process::id()).map_or(0, |memory| memory.rss_bytes)
+/// Memory of this process that is no file's; 0 where the kernel does not tell. (The program's text grows too, with what has run of it.)
+fn anonymous_bytes() -> u64 {
+    throng_sys::process::memory(std::process::id()).map_or(0, |memory| memory.anonymous_pss_bytes)
 }

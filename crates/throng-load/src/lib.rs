@@ -20,7 +20,6 @@ mod error;
 mod fleet;
 mod job;
 mod messages;
-mod outstanding;
 mod pacing;
 mod protocol;
 mod quote;

@@ -10,6 +10,7 @@ use throng_record::{Expect, Protocol};
 
 use crate::messages::Messages;
 use crate::quote;
+use crate::shard::Part;
 
 pub(crate) use reply::{Reply, Verdict};
 
@@ -23,6 +24,9 @@ pub(crate) enum Reading {
     /// They are not what was expected.
     Wrong,
 }
+
+/// The bit of what is remembered that says that a reply has begun, where the other bits do not tell.
+const BEGUN: u32 = 1 << 31;
 
 /// How replies are recognised.
 #[derive(Clone, Debug)]
@@ -39,7 +43,7 @@ enum Rule {
     Text(Vec<u8>),
     /// So many bytes; remembered is how many have come.
     Bytes(u32),
-    /// Up to and including these; remembered is how many of them the end of the input matches (Knuth, Morris, Pratt).
+    /// Up to and including these; remembered is how many of them the end of the input matches (Knuth, Morris, Pratt), and [`BEGUN`].
     Until {
         delimiter: Vec<u8>,
         fallback: Vec<u32>,
@@ -92,6 +96,25 @@ impl Replies {
                 fallback,
             } => search(delimiter, fallback, remembered, bytes),
             Rule::End => Reading::Partial(1),
+        }
+    }
+
+    /// The length of each reply; absent where only its end tells.
+    pub(crate) fn whole_bytes(&self) -> Option<u64> {
+        match &self.rule {
+            Rule::Echo(messages) => Some(messages.size() as u64),
+            Rule::Text(text) => Some(text.len() as u64),
+            Rule::Bytes(count) => Some((*count).into()),
+            Rule::Until { .. } | Rule::End => None,
+        }
+    }
+
+    /// How far a reply has come of which `remembered` is known.
+    pub(crate) fn part(&self, remembered: u32) -> Part {
+        let whole_bytes = self.whole_bytes();
+        Part {
+            came_bytes: whole_bytes.map(|_| remembered.into()),
+            whole_bytes,
         }
     }
 
@@ -156,7 +179,7 @@ fn progress(whole: usize, remembered: u32, available: usize) -> Reading {
 }
 
 fn search(delimiter: &[u8], fallback: &[u32], remembered: u32, bytes: &[u8]) -> Reading {
-    let mut matched = remembered as usize;
+    let mut matched = (remembered & !BEGUN) as usize;
     for (position, &byte) in bytes.iter().enumerate() {
         while matched > 0 && delimiter[matched] != byte {
             matched = fallback[matched - 1] as usize;
@@ -166,7 +189,7 @@ fn search(delimiter: &[u8], fallback: &[u32], remembered: u32, bytes: &[u8]) -> 
             return Reading::Complete(position + 1);
         }
     }
-    Reading::Partial(matched as u32)
+    Reading::Partial(matched as u32 | BEGUN)
 }
 
 /// For each prefix of the delimiter, the length of its longest proper suffix that is a prefix too.
@@ -215,6 +238,19 @@ mod tests {
         let replies = request(Expect::Text(b"+PONG\r\n".to_vec()));
         assert_eq!(end_of_first(&replies, b"+PONG\r\n+P", 3), Some(7));
         assert_eq!(end_of_first(&replies, b"+PANG\r\n", 3), None);
+    }
+
+    #[test]
+    fn bytes_without_a_trace_of_the_delimiter_begin_a_reply() {
+        let replies = request(Expect::Until(b"\r\n".to_vec()));
+        let Reading::Partial(remembered) = replies.read(0, 0, 0, b"ab") else {
+            panic!("it has no end");
+        };
+        assert!(remembered > 0);
+        assert_eq!(replies.part(remembered), Part::default());
+        let text = request(Expect::Text(b"+PONG\r\n".to_vec()));
+        let part = text.part(5);
+        assert_eq!((part.came_bytes, part.whole_bytes), (Some(5), Some(7)));
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub(crate) struct Recorder {
     pub(crate) latency: Histogram<u64>,
     pub(crate) warmup_latency: Histogram<u64>,
     pub(crate) scheduling_error: Histogram<u64>,
+    /// Of replies that came in several reads: from the first to the last.
+    pub(crate) between_pieces: Histogram<u64>,
     pub(crate) errors: ErrorCounts,
     timeline: LiveTimeline,
     /// Σ over measured messages of send − start: the part of the latency before the send.
@@ -26,6 +28,7 @@ impl Recorder {
             latency: histogram::empty(),
             warmup_latency: histogram::empty(),
             scheduling_error: histogram::empty(),
+            between_pieces: histogram::empty(),
             errors: ErrorCounts::default(),
             timeline: LiveTimeline::new(),
             send_delay_sum_ns: 0,

@@ -7,6 +7,8 @@ pub(crate) mod errors;
 pub(crate) mod exchange;
 pub(crate) mod fanout;
 mod hold;
+mod outstanding;
+mod overdue;
 mod ping;
 mod requests;
 mod stage;
@@ -34,8 +36,9 @@ use crate::script::Script;
 use crate::source::Sources;
 
 pub(crate) use connect::ShardConnect;
-pub(crate) use exchange::{ShardExchange, Window, waits_for_all};
+pub(crate) use exchange::{SILENCE_LEAST_NS, ShardExchange, ShardSilence, Window, waits_for_all};
 pub(crate) use hold::ShardHold;
+pub(crate) use overdue::Part;
 pub(crate) use ping::{Pings, Sample, ShardPings};
 pub(crate) use requests::{Kept, ShardConnections, ShardRequests};
 

@@ -155,7 +155,7 @@ fn lockstep_sends_a_groups_messages_together() {
         let exchange = run(&job).exchange;
         assert_eq!((exchange.replies, exchange.errors.total()), (1009, 0));
         assert!(exchange.steady.is_none(), "Little's law is no check here");
-        assert!(exchange.outstanding_sampled.is_some());
+        assert!(exchange.outstanding.is_some());
     }
 }
 
@@ -202,6 +202,10 @@ fn an_overloaded_server_shows_in_an_open_loop_as_waiting_and_unsent_messages() {
     let exchange = run(&job).exchange;
     assert!(exchange.waited_for_connection > 0);
     assert!(exchange.due_unsent > 200, "{}", exchange.due_unsent);
+    job.exchange.stop = Stop::Messages(101);
+    let counted = run(&job).exchange;
+    assert!(counted.waited_for_connection > 0);
+    assert_eq!(counted.due_unsent, 0, "101 were asked for and sent");
     assert!(
         exchange.latency.p99_ns > 200_000_000,
         "latency counts from the due time: {}",

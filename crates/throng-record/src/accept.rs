@@ -1,10 +1,10 @@
 //! The C10K measurement: one process is client and server, and times its multiplexer while connections that do nothing pile up.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A multiplexer under a growing number of idle connections (the C10K measurement).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AcceptSpec {
     /// What waits.
     pub multiplexer: Multiplexer,
@@ -16,7 +16,8 @@ pub struct AcceptSpec {
 }
 
 /// A way to wait for any of many descriptors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Multiplexer {
     /// `select(2)`.
@@ -55,7 +56,8 @@ impl Multiplexer {
 }
 
 /// What a multiplexer's wait costs while idle connections pile up.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AcceptPhase {
     /// Connections that were accepted in the end.
     pub accepted: u32,
@@ -68,7 +70,8 @@ pub struct AcceptPhase {
 }
 
 /// Cost over the number of idle connections.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IdleCost {
     /// Neighbouring measurements together, at most 250 slices.
     pub slices: Vec<IdleSlice>,
@@ -77,7 +80,8 @@ pub struct IdleCost {
 }
 
 /// Measurements at nearly the same number of idle connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IdleSlice {
     /// Idle connections at the middle of the slice.
     pub idle: u32,
@@ -93,7 +97,8 @@ pub struct IdleSlice {
 
 /// A line fitted by the median of the slopes through all pairs of points (Theil 1950), its 95 % interval by Sen (1968), "Estimates of the
 /// regression coefficient based on Kendall's tau".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Slope {
     /// Nanoseconds that each idle connection adds.
     pub ns_per_connection: f64,

@@ -2,15 +2,13 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ContractStanding;
 
 /// What serves a connection: the closed vocabulary of models, observed by the contract's check.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DeclaredModel {
     /// One thread that is told of readiness.
@@ -68,9 +66,8 @@ impl DeclaredModel {
 }
 
 /// What a runtime cannot do, so that its server need not.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ContractException {
     /// The end of input is not answered by the rest of the output and its end.
@@ -125,7 +122,8 @@ impl fmt::Display for ContractException {
 }
 
 /// A server of the catalogue as a target. What its `server.toml` says is absent where that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CatalogueRecord {
     /// The directory of its language, for example `cpp`.
     pub language: String,
@@ -139,6 +137,9 @@ pub struct CatalogueRecord {
     pub runtime: Option<String>,
     /// The version of that as found before the first trial.
     pub runtime_version: Option<String>,
+    /// Whether the length asked of its accept queue has no effect, as it declares.
+    #[serde(default)]
+    pub ignores_backlog: bool,
     /// What the last check of the contract found; absent where it was not checked, or has changed since.
     pub contract: Option<ContractStanding>,
 }
@@ -152,7 +153,8 @@ impl CatalogueRecord {
 }
 
 /// A target that was asked for and is not measured here, since nothing on this machine can run it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// As the user wrote it.
     pub name: String,

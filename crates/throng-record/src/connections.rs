@@ -3,7 +3,6 @@
 //! The generator tells of every request what it saw and what `TCP_INFO` said; the lab joins that with the accept queue and
 //! the handshakes as observed, attributes the slow ones, and keeps those alone.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorKind, Histogram};
@@ -14,7 +13,8 @@ pub const SLOW_CONNECT_NS: u64 = 500_000_000;
 pub const SLOW_FIRST_BYTE_SPARE_NS: u64 = 200_000_000;
 
 /// The connections of an exchange in which every message has its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConnectionsPhase {
     /// Connects begun: one for each request.
     pub begun: u64,
@@ -74,7 +74,8 @@ impl ConnectionsPhase {
 }
 
 /// One request: a connection, what was sent on it, and what came back.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RequestRecord {
     /// Index of the client.
     pub client: u32,
@@ -127,7 +128,8 @@ impl RequestRecord {
 }
 
 /// A stretch of a request's time, and what it was spent on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum Cause {
     /// The SYN was dropped, and sent again after the retransmission timeouts.
@@ -172,7 +174,8 @@ pub enum Cause {
 }
 
 /// Slow and failed requests by the cause that took most of their time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Attribution {
     /// Connects over [`SLOW_CONNECT_NS`], failed ones included.
     pub connects_slow: u64,

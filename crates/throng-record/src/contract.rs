@@ -1,12 +1,12 @@
 //! Whether a server keeps the contract of the catalogue (`catalogue/CONTRACT.md`): one result for each of its clauses.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ContractException, DeclaredModel};
 
 /// What one server made of every clause.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ContractReport {
     /// Its name.
     pub server: String,
@@ -19,7 +19,8 @@ pub struct ContractReport {
 }
 
 /// One clause.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClauseRecord {
     /// The clause, for example `half-close-large`.
     pub name: String,
@@ -35,14 +36,16 @@ pub struct ClauseRecord {
 }
 
 /// What a check found of a server, as far as a run has to know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ContractStanding {
     /// The clauses that speak against the server, each with its workload: `half-close (echo)`. None: it keeps the contract.
     pub broken: Vec<String>,
 }
 
 /// What came of a clause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum ClauseResult {
     /// The server keeps it.

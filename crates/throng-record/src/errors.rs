@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a connection, or one message on it, failed. Each failure ends its connection and is counted once.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
     /// The connect was refused by RST: nobody listens, or somebody refuses in the server's name.
@@ -37,8 +35,13 @@ pub enum ErrorKind {
     NotDelivered,
     /// It came twice.
     DeliveredTwice,
-    /// No reply within the reply timeout.
+    /// No byte of a reply within the reply timeout.
     ReplyTimedOut,
+    /// A part of a reply, and not the rest within the reply timeout.
+    ReplyStalled,
+    /// No reply within the reply timeout on a kept connection of which the peer's kernel never acknowledged a byte: it does not have it. Where each
+    /// message has a connection of its own, `RequestRecord::is_acknowledged` tells this, and the kind is `ReplyTimedOut`.
+    NotAcknowledged,
     /// The connection was not closed by the peer after our half-close, within the close timeout.
     CloseTimedOut,
     /// Any other error of the operating system.
@@ -64,6 +67,8 @@ impl ErrorKind {
             Self::NotDelivered => "not delivered",
             Self::DeliveredTwice => "delivered twice",
             Self::ReplyTimedOut => "reply timed out",
+            Self::ReplyStalled => "reply stalled",
+            Self::NotAcknowledged => "not acknowledged",
             Self::CloseTimedOut => "close timed out",
             Self::Other => "other error",
         }
@@ -71,7 +76,8 @@ impl ErrorKind {
 }
 
 /// How often each kind of error happened, and the first example of each in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ErrorCounts {
     /// Occurrences by kind; a kind that did not happen is absent.
     pub counts: BTreeMap<ErrorKind, u64>,

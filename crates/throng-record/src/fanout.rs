@@ -1,12 +1,12 @@
 //! Fan-out: N connect, all are greeted, one speaks, all hear; then, if asked for, one speaks again and again.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Arrivals, ErrorCounts, Histogram, SlowConnection, Timeline};
 
 /// A fan-out: one line to one connection comes out of all of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FanoutSpec {
     /// The line that each connection is greeted with, its newline included; absent where the server greets nobody.
     pub greeting: Option<Vec<u8>>,
@@ -19,7 +19,8 @@ pub struct FanoutSpec {
 }
 
 /// Lines put by an open loop, each due to come out of every connection.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sustain {
     /// Lines put per second, above 0.
     pub rate_per_second: f64,
@@ -30,7 +31,8 @@ pub struct Sustain {
 }
 
 /// What the phases of a fan-out measured, as far as it came.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FanoutPhases {
     /// The greetings; absent where none is expected. A connection's latency is from its completed connect.
     pub acknowledge: Option<LinePhase>,
@@ -60,7 +62,8 @@ impl FanoutPhases {
 }
 
 /// One line awaited on every connection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LinePhase {
     /// Connections that the line was due to.
     pub due: u32,
@@ -79,7 +82,8 @@ pub struct LinePhase {
 }
 
 /// Latencies of neighbouring connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IndexSlice {
     /// Index of the first.
     pub first: u32,
@@ -94,7 +98,8 @@ pub struct IndexSlice {
 }
 
 /// Lines put at a rate, each delivered to every connection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SustainedPhase {
     /// Lines put.
     pub sent: u64,

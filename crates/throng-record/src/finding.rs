@@ -1,11 +1,11 @@
 //! Findings: what happened, with the evidence as fields. Their causes and remedies are told by the reports, and at length by a page each
 //! in `docs/findings/`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that explains a trial's figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "finding", rename_all = "snake_case")]
 pub enum Finding {
     /// SYNs were dropped since the accept queue was full.
@@ -24,9 +24,6 @@ pub enum Finding {
         connect_ns_max: u64,
         /// The backlog in force; absent where it could not be seen.
         backlog: Option<u32>,
-        /// The backlog asked of the server, where that in force could not be seen; absent where it was not ours to ask.
-        #[serde(default)]
-        backlog_asked: Option<u32>,
         /// The greatest depth seen.
         depth_max: Option<u32>,
         /// The smallest backlog that would have held every connection that waited at once in this trial; absent where too little is known of it.
@@ -41,22 +38,23 @@ pub enum Finding {
         /// `net.core.somaxconn`; absent where it could not be read.
         somaxconn: Option<u32>,
     },
-    /// Clients were connected while the server did not know them.
+    /// Clients were connected while the server did not have their connections.
     FinalAckDropped {
         /// Connections that only their own data's retransmission completed, or that never were.
         connections: u64,
-        /// Retransmissions of data by all clients.
-        data_retransmissions: u64,
+        /// Retransmissions of data by all clients; absent of kept connections, which are not asked for it.
+        data_retransmissions: Option<u64>,
         /// Retransmissions of SYN-ACKs; absent where the handshakes were not observed.
         syn_ack_retransmissions: Option<u64>,
-        /// The longest time from the completed connect to the last retransmission.
+        /// The longest time from the completed connect to the last retransmission; of kept connections, the reply timeout.
         waited_ns_max: u64,
     },
     /// The request queue was full too, and the kernel kept no state of new connections.
     SynCookies {
         /// `SyncookiesSent`.
         sent: u64,
-        /// `SyncookiesRecv`: handshakes that came back.
+        /// `SyncookiesRecv`: segments that came back with a valid cookie and found no connection yet. An ACK that finds the accept queue full counts, and
+        /// each retransmission of the data behind it.
         received: u64,
         /// `SyncookiesFailed`.
         failed: u64,
@@ -108,14 +106,50 @@ pub enum Finding {
     },
     /// Replies in pieces waited for the peer's delayed ACK.
     DelayedAck {
-        /// Share of the replies within the window around 40 ms, 0 to 1.
+        /// Share of the replies whose last piece came about 40 ms after the first, 0 to 1.
         share_of_replies: f64,
-        /// The median latency of those.
-        latency_ns_median: u64,
+        /// The median time between the two, of those.
+        gap_ns_median: u64,
         /// `DelayedACKs` of the network during the trial.
         delayed_acks: u64,
         /// Replies.
         replies: u64,
+    },
+    /// The whole server stopped answering for a stretch, and went on.
+    Stalls {
+        /// How often.
+        stalls: u32,
+        /// The median length. What the generator missed is subtracted, here and below.
+        stall_ns_median: u64,
+        /// The longest.
+        stall_ns_max: u64,
+        /// From the begin of one to that of the next, of those at least half as long as the longest; absent where that is not always the same, to 5 %, and of
+        /// fewer than three.
+        period_ns: Option<u64>,
+        /// All together ÷ the window.
+        share_of_window: f64,
+        /// Connections that waited at the end of one, at most.
+        waiting_max: u32,
+        /// Half of the replies took no longer than this.
+        latency_ns_median: u64,
+    },
+    /// A few connections were answered never or seldom, while the others were.
+    StarvedConnections {
+        /// Connections in all.
+        connections: u32,
+        /// Closed loop: connections that had at most a fifth of the median replies; absent where these tell of none.
+        seldom_served: Option<u32>,
+        /// Replies to the connection that had fewest; likewise.
+        replies_min: Option<u32>,
+        /// Half of the connections had no more than this; likewise.
+        replies_median: Option<u32>,
+        /// Connections that waited, at the end of the window, for longer than any reply took; absent where the longest wait was less than five times as
+        /// long.
+        waiting: Option<u32>,
+        /// The longest wait; likewise.
+        waited_ns_max: Option<u64>,
+        /// The slowest reply of the window.
+        reply_ns_max: u64,
     },
     /// The generator, not the server, bounded the throughput.
     GeneratorBound {
@@ -171,6 +205,9 @@ pub enum Finding {
         /// Connects that failed so or were therefore not begun; of a server, connections that it did not serve. Together with `open` those asked
         /// for, unless some failed in other ways.
         failed: u64,
+        /// Descriptors of the server's process ÷ connections that it served, where it is one process that is not built in; absent otherwise.
+        #[serde(default)]
+        descriptors_per_connection: Option<f64>,
     },
     /// The server could start no more threads or processes.
     ThreadsExhausted {
@@ -212,7 +249,7 @@ pub enum Finding {
         connect_ns_max: u64,
         /// `ListenOverflows` of the network, too few to explain the retransmissions; absent where it is not the server's.
         overflows: Option<u64>,
-        /// The backlog asked of the server; absent where it was not ours to ask.
+        /// The backlog in force; absent where it could not be looked up.
         backlog: Option<u32>,
     },
     /// A server used one core and no more, while others that it was allowed stood idle and clients waited.
@@ -252,7 +289,8 @@ pub enum Finding {
 }
 
 /// What keeps a server to one core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OneCoreCause {
     /// CPython's global interpreter lock: of its threads one at a time runs Python. By the server's declared model and runtime.
@@ -266,7 +304,8 @@ pub enum OneCoreCause {
 }
 
 /// One of the two ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The load generator.
@@ -297,6 +336,8 @@ impl Finding {
             Self::CostGrowsWithIdle { .. } => "cost-grows-with-idle",
             Self::SynRetransmissionSteps { .. } => "syn-retransmission-steps",
             Self::OneCoreOfMany { .. } => "one-core-of-many",
+            Self::Stalls { .. } => "stalls",
+            Self::StarvedConnections { .. } => "starved-connections",
             Self::UnfairService { .. } => "unfair-service",
         }
     }

@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The kernel interface by which the generator moves bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// Edge-triggered epoll and non-blocking sockets: everywhere.
@@ -39,7 +39,8 @@ pub fn connections_per_source(ports: Option<u32>) -> u32 {
 }
 
 /// Which local addresses the connections of a fleet come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceAddresses {
     /// Spread over 127.0.0.0/8 where the target is on IPv4 loopback, the kernel's choice elsewhere. Keeps each address
@@ -52,7 +53,8 @@ pub enum SourceAddresses {
 }
 
 /// How the generator ends a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Closing {
     /// By a FIN. Whoever sends the first one keeps the port for a minute (`TIME_WAIT`): the generator, where the server does not close first.
@@ -74,7 +76,8 @@ impl Closing {
 }
 
 /// N connections spread over shards; each shard is one thread with its own event loop and descriptor table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FleetSpec {
     /// Where to connect: `tcp://HOST:PORT` with a numeric host, or `unix:PATH`.
     pub address: String,

@@ -3,7 +3,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The largest latency that can be recorded: one hour. Longer ones are counted as this.
@@ -13,7 +12,8 @@ pub const HIGHEST_NS: u64 = 3_600_000_000_000;
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A histogram as it stands in the record: the quantiles that people read, and all of it in `HdrHistogram`'s V2 encoding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Histogram {
     /// Values recorded.
     pub count: u64,

@@ -1,12 +1,12 @@
 //! Holding: connections are opened, held and pinged; and the memory that they take in the kernel.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorCounts, Histogram};
 
 /// Connections that are opened and held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HoldSpec {
     /// How long all are held before any is pinged.
     pub hold_ns: u64,
@@ -17,7 +17,8 @@ pub struct HoldSpec {
 }
 
 /// What holding measured, as far as it came.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HoldPhases {
     /// How long all were held before the pings.
     pub held_ns: u64,
@@ -40,7 +41,8 @@ pub struct HoldPhases {
 }
 
 /// Memory of the kernel, machine-wide: what else happens on the machine is in it too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KernelMemorySample {
     /// `Slab` of `/proc/meminfo`: sockets, descriptors' files, epoll entries.
     pub slab_bytes: u64,
@@ -57,7 +59,8 @@ pub struct KernelMemorySample {
 }
 
 /// The same around the connections.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KernelMemoryRecord {
     /// Before the first connect.
     pub before: KernelMemorySample,
@@ -73,7 +76,8 @@ pub struct KernelMemoryRecord {
 }
 
 /// Growth of one kind of kernel object.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SlabGrowth {
     /// Its name in `/proc/slabinfo`.
     pub name: String,

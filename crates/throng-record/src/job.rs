@@ -1,6 +1,5 @@
 //! What the generator process is told, and what it tells while and after it works.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -9,7 +8,8 @@ use crate::{
 };
 
 /// Everything a generator process needs: read as JSON from its standard input.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadJob {
     /// The connections.
     pub fleet: FleetSpec,
@@ -21,11 +21,12 @@ pub struct LoadJob {
 }
 
 /// One line of the generator's standard output.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum LoadEvent {
-    /// All connects have ended, and in a fan-out the greetings have come; nothing has been sent yet. Where each message has a connection of its own, told before the first
-    /// connect, of none.
+    /// All connects have ended, and in a fan-out the greetings have come; nothing has been sent yet. The server may not have accepted all of them.
+    /// Where each message has a connection of its own, told before the first connect, of none.
     Connected {
         /// Connections that opened.
         connected: u32,
@@ -43,9 +44,12 @@ pub enum LoadEvent {
         /// Replies so far, warm-up included.
         replies: u64,
     },
-    /// The measured window has ended; draining and closing follow. Where each message has a connection of its own, the last
+    /// The measured window has ended; replies under way still come in. Where each message has a connection of its own, the last
     /// request has ended.
     Measured,
+    /// The exchange is over: each reply has come, or has been given up. The generator waits, with every connection that is kept still open; both
+    /// sides are read.
+    Drained,
     /// The work is done, or was ended early.
     Finished {
         /// All that was measured.
@@ -63,7 +67,7 @@ impl LoadEvent {
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
         match self {
-            Self::Connected { .. } => true,
+            Self::Connected { .. } | Self::Drained => true,
             Self::Phase { phase } => *phase != PhaseName::Acknowledge,
             _ => false,
         }
@@ -71,7 +75,8 @@ impl LoadEvent {
 }
 
 /// What a generator measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadRecord {
     /// Opening the connections.
     pub connect: ConnectPhase,
@@ -93,7 +98,7 @@ pub struct LoadRecord {
     pub accept: Option<AcceptPhase>,
     /// Ended early by request (Ctrl-C): what was measured until then stands.
     pub interrupted: bool,
-    /// The generator's own memory per idle connection: growth of its private memory from before the fleet was made to
+    /// The generator's own memory per idle connection: growth of its anonymous memory from before the fleet was made to
     /// all connections open, ÷ connections. Includes the fixed part, so that it is exact only for large fleets.
     pub user_bytes_per_connection: f64,
 }

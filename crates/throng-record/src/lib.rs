@@ -43,14 +43,12 @@ pub use fleet::{Backend, Closing, FleetSpec, SourceAddresses};
 pub use histogram::Histogram;
 pub use hold::{HoldPhases, HoldSpec, KernelMemoryRecord, KernelMemorySample, SlabGrowth};
 pub use job::{LoadEvent, LoadJob, LoadRecord};
-pub use listener::{
-    AcceptQueueRecord, DepthSample, HandshakesRecord, HandshakesSeenBy, ListenerRecord,
-};
+pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRecord};
 pub use machine::Machine;
 pub use network::{Network, NetworkRecord};
 pub use phase::{
-    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, RepliesPerConnection, SlowConnection,
-    SteadyWindow,
+    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, RepliesPerConnection, Silence,
+    SlowConnection, StarvedConnections, SteadyWindow,
 };
 pub use plan::Plan;
 pub use protocol::{Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Stop};

@@ -1,10 +1,10 @@
 //! The accept queue as observed from outside, and the handshakes.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The listener's accept queue over the trial, sampled by exact look-up (`sock_diag(7)`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AcceptQueueRecord {
     /// What the launched server was asked to give to `listen(2)`; absent where it was not ours to ask.
     pub backlog_asked: Option<u32>,
@@ -26,7 +26,8 @@ pub struct AcceptQueueRecord {
 }
 
 /// One listener's queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListenerRecord {
     /// The address that it is bound to.
     pub address: String,
@@ -43,7 +44,8 @@ pub struct ListenerRecord {
 }
 
 /// The length of the accept queue from a moment on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DepthSample {
     /// Since the phase's first connect.
     pub at_ns: u64,
@@ -51,39 +53,25 @@ pub struct DepthSample {
     pub depth: u32,
 }
 
-/// Who told of the handshakes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum HandshakesSeenBy {
-    /// A packet socket (`packet(7)`), which sees each SYN, SYN-ACK and RST.
-    #[default]
-    PacketSocket,
-    /// The kernel's trace events `tcp_retransmit_skb` and `tcp_retransmit_synack`: what is sent again alone.
-    TraceEvents,
-}
-
-/// The handshakes with the server: what was sent again, and where each segment was seen, how many there were of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The handshakes with the server: how many segments of each kind there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HandshakesRecord {
-    /// By what they were seen.
-    #[serde(default)]
-    pub seen_by: HandshakesSeenBy,
-    /// SYNs that began a connection; absent where only what is sent again was seen.
-    pub syns: Option<u64>,
+    /// SYNs that began a connection.
+    pub syns: u64,
     /// SYNs sent again by clients.
     pub syn_retransmissions: u64,
-    /// SYN-ACKs that answered a SYN; absent where only what is sent again was seen.
-    pub syn_acks: Option<u64>,
+    /// SYN-ACKs that answered a SYN.
+    pub syn_acks: u64,
     /// SYN-ACKs sent again by the server unasked.
     pub syn_ack_retransmissions: u64,
-    /// SYN-ACKs sent again as the answer to a SYN that was sent again: counted by the kernel unless they are SYN cookies, which its
-    /// trace events leave out.
+    /// SYN-ACKs sent again as the answer to a SYN that was sent again: counted by the kernel unless they are SYN cookies.
     #[serde(default)]
     pub syn_acks_repeated: u64,
-    /// RSTs sent by the server's side; absent where only what is sent again was seen.
-    pub resets_by_server: Option<u64>,
-    /// RSTs sent by the clients' side; likewise.
-    pub resets_by_client: Option<u64>,
+    /// RSTs sent by the server's side.
+    pub resets_by_server: u64,
+    /// RSTs sent by the clients' side.
+    pub resets_by_client: u64,
     /// Segments that the observer lost: with any, the counts are too small.
     pub segments_lost: u64,
 }

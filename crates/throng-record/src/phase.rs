@@ -1,17 +1,19 @@
 //! What each phase of a fleet measured: connect, exchange, close.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorCounts, ErrorKind, Histogram, Timeline};
 
 /// Opening every connection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConnectPhase {
     /// Connections that opened.
     pub connected: u32,
-    /// From the first connect to the end of the last.
+    /// From the first connect to the end of the last, whether that completed or failed.
     pub duration_ns: u64,
+    /// From the first connect to the last that completed: a connect that times out afterwards is not in it. 0 where none completed.
+    pub opened_ns: u64,
     /// From the `connect` call to the established connection; failed connects are not in it.
     pub latency: Histogram,
     /// Failed connects, and connections that did not stay open to the end of the phase.
@@ -41,7 +43,8 @@ pub struct ConnectPhase {
 }
 
 /// A connection that waited longer than others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SlowConnection {
     /// Its index.
     pub connection: u32,
@@ -52,7 +55,8 @@ pub struct SlowConnection {
 }
 
 /// Why connecting came to an end before all were open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConnectStop {
     /// Index of the first connection that failed.
     pub connection: u32,
@@ -67,7 +71,8 @@ pub struct ConnectStop {
 }
 
 /// The part of the measured window in which every connection is active: from its start to the last send. Little's law is checked on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SteadyWindow {
     /// Σ over shards of the windows' replies per second.
     pub replies_per_second: f64,
@@ -79,8 +84,8 @@ pub struct SteadyWindow {
     pub outstanding_by_construction: f64,
     /// Replies in the window.
     pub replies: u64,
-    /// Connections whose message had, at the end of the window, waited longer than any reply had taken: the percentiles
-    /// leave those out.
+    /// Connections whose message had, at the end of the window, waited longer than any reply of the window took, and is in no percentile: it was
+    /// sent during the warm-up, or never answered. Waited until the last reply that any connection got.
     #[serde(default)]
     pub connections_starved: u32,
     /// How the replies fell on the connections; absent where the window had no length or no replies.
@@ -88,9 +93,10 @@ pub struct SteadyWindow {
     pub replies_per_connection: Option<RepliesPerConnection>,
 }
 
-/// Replies that each connection got within the window, over the connections that were open from its begin to its end: of each the difference between
-/// its counts at both ends. Quantiles are by nearest rank: a connection had exactly so many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Replies that each connection got within the window, over the connections that never failed: of each the difference between its counts at both ends.
+/// Quantiles are by nearest rank: a connection had exactly so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RepliesPerConnection {
     /// How many connections.
     pub connections: u32,
@@ -109,6 +115,9 @@ pub struct RepliesPerConnection {
     /// The fairness index of Jain, Chiu and Hawe ("A quantitative measure of fairness and discrimination", DEC-TR-301, 1984): (Σx)² ÷ (n Σx²). 1
     /// where all had the same, k ÷ n where k of n shared all of it.
     pub fairness_jain: f64,
+    /// Connections that had at most a fifth of the median of their thread's connections.
+    #[serde(default)]
+    pub seldom_served: u32,
     /// The mean over the connections of that thread of the generator which got the fewest for each.
     pub shard_mean_min: f64,
     /// The same of that which got the most: where these two differ, the generator may be why.
@@ -116,7 +125,8 @@ pub struct RepliesPerConnection {
 }
 
 /// Exchanging messages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExchangePhase {
     /// Warm-up messages answered before, and kept apart from, the measurement.
     pub warmup_replies: u64,
@@ -124,6 +134,12 @@ pub struct ExchangePhase {
     pub warmup_duration_ns: u64,
     /// Latency during the warm-up.
     pub warmup_latency: Histogram,
+    /// When all threads of the generator had begun to measure, by `CLOCK_MONOTONIC`.
+    #[serde(default)]
+    pub started_at_monotonic_ns: u64,
+    /// When the last reply had come, or sending was over if that was later, by `CLOCK_MONOTONIC`: nothing goes on from then on.
+    #[serde(default)]
+    pub quiet_at_monotonic_ns: u64,
     /// Messages sent in the measurement.
     pub sent: u64,
     /// Measured messages answered in full and, where verification is on, rightly.
@@ -145,38 +161,79 @@ pub struct ExchangePhase {
     pub waited_for_connection: u64,
     /// Open loop: messages that were due by the window's end and were never sent, because every connection was busy to
     /// the end: the server did not keep up with the offered rate. (Or because the generator looked too late: its scheduling error
-    /// bounds these.)
+    /// bounds these.) 0 where a count ends the window: nothing was asked for beyond it.
     pub due_unsent: u64,
-    /// Open loop and lockstep: mean number outstanding as sampled by an independent observer, and what throughput × mean
-    /// time from send to reply says it should be.
-    pub outstanding_sampled: Option<OutstandingSampled>,
+    /// Open loop and lockstep: the mean number outstanding in the measured window, by two accounts.
+    pub outstanding: Option<Outstanding>,
+    /// Of replies that came in several reads, the time from the first to the last; absent where every reply came whole.
+    #[serde(default)]
+    pub between_pieces: Option<Histogram>,
+    /// Connections that waited, at the end of the window, for longer than any reply of the window took.
+    #[serde(default)]
+    pub starved: StarvedConnections,
+    /// Stretches of the window in which no connection got a reply although eight or more waited, in their order; of the shortest that are kept
+    /// each is 50 ms long. Of messages on kept connections.
+    #[serde(default)]
+    pub silences: Vec<Silence>,
     /// For Little's law; absent where the pacing is no plain closed loop.
     pub steady: Option<SteadyWindow>,
     /// Replies over the measured window.
     pub timeline: Timeline,
     /// Connections that got at least one right reply, warm-up included.
     pub connections_served: u32,
+    /// Connections of which not a byte came although they were open, and what was sent was acknowledged, to the end or to the reply timeout. Those
+    /// that failed otherwise are among the errors.
+    #[serde(default)]
+    pub connections_silent: u32,
     /// Failures by kind, warm-up included.
     pub errors: ErrorCounts,
     /// For a stop by confidence: the interval's half-width ÷ mean as reached.
     pub relative_half_width_reached: Option<f64>,
 }
 
-/// Two independent accounts of how many messages were outstanding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OutstandingSampled {
-    /// Samples taken.
-    pub samples: u64,
-    /// Mean of the samples.
-    pub mean: f64,
-    /// Standard deviation of the samples.
-    pub stdev: f64,
-    /// Throughput × mean time from the actual send to the reply.
-    pub by_law: f64,
+/// Connections that waited, at the end of the window, for longer than any reply of the window took. Each wait counts from the send, or from the
+/// connection's last reply, to the last reply that any other connection got. Connections that failed are not among them, unless it was for want of a
+/// reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StarvedConnections {
+    /// How many.
+    pub connections: u32,
+    /// The longest wait.
+    pub waited_ns_max: u64,
+    /// The slowest reply of the window, over all connections.
+    pub reply_ns_max: u64,
+}
+
+/// A stretch of time without a reply on any connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Silence {
+    /// Its begin, since the begin of the window: the last reply before it.
+    pub at_ns: u64,
+    /// To the first reply after it.
+    pub duration_ns: u64,
+    /// The part of it in which the generator was to run and did not: that part says nothing of the server.
+    pub generator_late_ns: u64,
+    /// Connections that waited for a reply at its end.
+    pub waiting: u32,
+}
+
+/// Two accounts of how many messages were outstanding in the measured window, on average over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Outstanding {
+    /// The integral of the number outstanding over the window ÷ its length: counted at each send and each end, by clock readings
+    /// alone.
+    pub by_time: f64,
+    /// Little's law: Σ over messages of the time from the actual send to the reply ÷ the window's length. The sum is that of the
+    /// recorded latencies, less the recorded delay of the sends, and of messages that the window's ends cut through the part within it.
+    pub by_records: f64,
 }
 
 /// Closing: our half-close, then the end of the peer's output.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClosePhase {
     /// Connections whose peer answered our end of input with its own, and sent nothing more.
     pub closed_in_order: u32,

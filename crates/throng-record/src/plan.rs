@@ -1,12 +1,12 @@
 //! A plan with nothing left open: what a plan file and the flags together resolved to.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{LeftOut, Network, Setting, TargetRecord};
 
 /// Which question a plan asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Experiment {
     /// How many messages a second, at what latency?
@@ -24,7 +24,8 @@ pub enum Experiment {
 }
 
 /// How long a launched server lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerLifetime {
     /// Each trial has a process of its own.
@@ -34,7 +35,8 @@ pub enum ServerLifetime {
 }
 
 /// A resolved plan: targets × settings × repeats are its trials.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Short name, part of the run's folder.
     pub name: String,
@@ -67,7 +69,8 @@ pub struct Plan {
 }
 
 /// The address family that launched servers listen on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ListenFamily {
     /// 127.0.0.1.

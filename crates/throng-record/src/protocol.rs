@@ -1,10 +1,10 @@
 //! What is exchanged on a connection, how it is paced, and when it stops.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What one message is and what its reply must be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// Every byte sent must come back, in order. Messages differ from one another, so that loss, reordering and
@@ -23,7 +23,8 @@ pub enum Protocol {
 }
 
 /// How the end, and the rightness, of a reply is known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Expect {
     /// Exactly these bytes.
@@ -39,7 +40,8 @@ pub enum Expect {
 }
 
 /// When the next message is sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
     /// Closed loop: each connection keeps `outstanding` messages unanswered; a reply is followed at once by the next message.
@@ -84,7 +86,8 @@ impl Pacing {
 }
 
 /// How the due times of an open loop are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
     /// Equal gaps.
@@ -94,7 +97,8 @@ pub enum Arrivals {
 }
 
 /// A number of messages or a stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
     /// Messages over the whole fleet.
@@ -112,7 +116,8 @@ impl Amount {
 }
 
 /// When the measured part of an exchange ends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// After exactly this many messages over the whole fleet.
@@ -131,7 +136,8 @@ pub enum Stop {
 }
 
 /// Whether messages share connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ConnectionUse {
     /// Connections are opened first and kept for all messages.
@@ -154,7 +160,8 @@ fn yes() -> bool {
 }
 
 /// One exchange of a fleet: protocol, pacing, warm-up and stop, which compose freely.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExchangeSpec {
     /// What is sent and expected.
     pub protocol: Protocol,

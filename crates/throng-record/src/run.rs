@@ -1,12 +1,12 @@
 //! A run: one plan, carried out once on one machine. `run.json` is this.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Machine, NetworkRecord, Plan, Trial};
 
 /// The whole of `run.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunRecord {
     /// [`crate::SCHEMA_VERSION`] of the program that wrote it.
     pub schema_version: u32,
@@ -25,8 +25,15 @@ pub struct RunRecord {
     pub network: NetworkRecord,
     /// Trials planned; fewer were made where the run was cut short.
     pub trials_planned: u32,
-    /// The trials, in the order in which they were made.
+    /// The trials, in the order in which they were made. Disturbed ones were made again at the end, as long as there was patience for it.
     pub trials: Vec<Trial>,
-    /// Ended early by the user.
+    /// Ended early by the user, or by something that left no time to say so, or not ended yet.
     pub interrupted: bool,
+}
+
+impl RunRecord {
+    /// The trials that count: of those that were made again one for each repeat.
+    pub fn counted(&self) -> impl Iterator<Item = &Trial> + Clone {
+        self.trials.iter().filter(|trial| !trial.is_superseded)
+    }
 }

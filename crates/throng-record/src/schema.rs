@@ -1,6 +1,6 @@
-//! The published JSON Schema of `run.json`, derived from the types, and reading with a version check.
-
-use schemars::schema_for;
+//! The published JSON Schema of `run.json`, and reading with a version check.
+//!
+//! The schema is derived from the types, which only the tests of this crate do: they hold the published file to it, and everybody else is spared building that.
 
 use crate::RunRecord;
 
@@ -26,10 +26,7 @@ pub enum ReadError {
 }
 
 /// The JSON Schema (draft 2020-12) of [`RunRecord`].
-#[must_use]
-pub fn json_schema() -> serde_json::Value {
-    schema_for!(RunRecord).to_value()
-}
+pub const JSON_SCHEMA: &str = include_str!("../../../docs/run.schema.json");
 
 /// Reads a record, and says so plainly when it is of another version.
 ///
@@ -55,6 +52,21 @@ pub fn read(text: &str) -> Result<RunRecord, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `INSTA_UPDATE=always` writes it anew, with all snapshots.
+    #[test]
+    fn the_published_schema_is_that_of_the_types() {
+        let of_types = format!("{:#}\n", schemars::schema_for!(RunRecord).to_value());
+        if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run.schema.json");
+            std::fs::write(path, &of_types).expect("written");
+        } else {
+            assert!(
+                JSON_SCHEMA == of_types,
+                "docs/run.schema.json is stale: INSTA_UPDATE=always cargo test -p throng-record"
+            );
+        }
+    }
 
     #[test]
     fn another_version_is_named_and_not_misread() {

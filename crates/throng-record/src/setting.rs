@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::ListenFamily;
@@ -11,7 +10,8 @@ use crate::{
 };
 
 /// A point of the sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Setting {
     /// What tells it from the plan's other settings: a value for each swept key, in the order of those. Empty where the
     /// plan has only this one.
@@ -103,7 +103,8 @@ fn yes() -> bool {
 }
 
 /// One value of a key that has several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SweptValue {
     /// The key, as in a plan file; a setting of `[kernel]` by its shortest name.
     pub key: String,

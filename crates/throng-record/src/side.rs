@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Memory of a process tree at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemorySample {
     /// Resident set, summed over processes: shared pages count once for each.
     pub rss_bytes: u64,
@@ -18,11 +18,12 @@ pub struct MemorySample {
 }
 
 /// CPU, memory, threads and switches of one side. CPU figures are of the measured window alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SideRecord {
     /// CPUs this side was allowed to run on.
     pub cpus: Vec<u32>,
-    /// Length of the window between the two CPU readings.
+    /// Length of the stretch between the two CPU readings. What lies after the last reply is not in it: nothing is used then.
     pub window_ns: u64,
     /// CPU time used in the window by all processes of the tree, from the scheduler's nanosecond account.
     pub cpu_ns: u64,
@@ -38,26 +39,32 @@ pub struct SideRecord {
     /// chance. Neither CPU time nor waiting for a CPU has it in. Absent where it could not be read.
     #[serde(default)]
     pub stolen_ns: Option<u64>,
+    /// CPU time that other programs used in the window of the CPUs it was allowed; of those of both sides, where they share any. At least so
+    /// much: see the check `other_programs`. Absent where it could not be told.
+    #[serde(default)]
+    pub others_ns: Option<u64>,
     /// The user part, tick based: below 50 ms it is noise.
     pub user_ns: u64,
     /// The system part, tick based: below 50 ms it is noise.
     pub system_ns: u64,
     /// CPU time ÷ (window × CPUs allowed).
     pub utilisation: f64,
-    /// The readings came so late, or took so long, that their window is not the measured one: CPU time and utilisation are
-    /// of another stretch.
+    /// The readings came so late that they cover less than half of the measured window, or more than a tenth besides; or the first took longer
+    /// than a tenth of it. CPU time and utilisation are then of another stretch.
     #[serde(default)]
     pub is_of_other_window: bool,
     /// CPU time per second ÷ replies per second; absent where the window is another one.
     pub cpu_per_message_ns: Option<f64>,
     /// Memory before the first connection.
     pub memory_before: MemorySample,
-    /// Memory with every connection open and idle.
+    /// Memory with every connection open: idle, in a fan-out greeted, and when holding after the hold. In an exchange on kept connections
+    /// after the measured window, when the last reply had come. Nothing where each message has a connection of its own.
     pub memory_connected: MemorySample,
     /// Memory at the end of the measured window.
     pub memory_measured: MemorySample,
-    /// Growth of the anonymous proportional set from before the first connection to all open ÷ connections: pages that forked
-    /// processes share count once, and the program's text not at all. Of the resident set where that cannot be read.
+    /// Of a server: growth of the anonymous proportional set from before the first connection to `memory_connected` ÷ connections that it
+    /// accepted, in an exchange those that got a reply. Pages that forked processes share count once, and the program's text not at all. Of the
+    /// resident set where that cannot be read. Of the generator: what it tells of itself, from before it made its fleet to all connections open.
     pub memory_per_connection_bytes: Option<f64>,
     /// Most processes seen at once.
     pub processes_max: u32,
@@ -70,7 +77,8 @@ pub struct SideRecord {
 }
 
 /// One sample of the series of a trial.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeriesSample {
     /// Since the trial's start.
     pub at_ns: u64,

@@ -1,12 +1,12 @@
 //! The server under measurement, as asked for and as found.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::CatalogueRecord;
 
 /// How a target comes to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// One of the built-in concurrency models, launched as a child process.
@@ -30,7 +30,8 @@ impl TargetKind {
 }
 
 /// A target as it stands in the record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TargetRecord {
     /// As the user wrote it; unique within a run, and the row's name in reports.
     pub name: String,
@@ -56,8 +57,21 @@ pub struct TargetRecord {
     pub http: Option<HttpTarget>,
 }
 
+impl TargetRecord {
+    /// Whether the backlog of a setting is asked of it: a command of the user's and a server that runs already have their own.
+    #[must_use]
+    pub fn takes_backlog(&self) -> bool {
+        let ignores = self
+            .catalogue
+            .as_ref()
+            .is_some_and(|server| server.ignores_backlog);
+        self.kind.keeps_contract() && !ignores
+    }
+}
+
 /// What `throng serve` is asked for beside a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeOptions {
     /// `--workers`.
     pub workers: Option<u32>,
@@ -72,7 +86,8 @@ pub struct ServeOptions {
 
 /// How a message comes from the thread that has read it to those that write it, in the model of two threads for each
 /// connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HandOver {
     /// One list of messages under one mutex, and one condition variable that wakes every writer; each remembers how far it
@@ -100,7 +115,8 @@ impl HandOver {
 }
 
 /// What `http://HOST:PORT/PATH` says beside the address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HttpTarget {
     /// `HOST` or `HOST:PORT`, for the header.
     pub host: String,

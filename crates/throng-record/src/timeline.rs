@@ -2,11 +2,11 @@
 //!
 //! From it come the batch means of the confidence interval, the drift check and the reports' curves.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Equal slices of time from the start of the measured window on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Timeline {
     /// Width of a slice; a power of two of the narrowest one used, so that timelines of several shards can be merged.
     pub slice_ns: u64,

@@ -1,17 +1,17 @@
 //! One trial: one target, one setting, one repeat.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::side::CounterDeltas;
 use crate::{
-    AcceptPhase, AcceptQueueRecord, Check, ClosePhase, ConnectPhase, ConnectionsPhase,
+    AcceptPhase, AcceptQueueRecord, Check, CheckResult, ClosePhase, ConnectPhase, ConnectionsPhase,
     ExchangePhase, FanoutPhases, Finding, HandshakesRecord, HoldPhases, KernelMemoryRecord, Limit,
     LoadJob, Network, PhaseCost, SeriesSample, SideRecord, Verdict,
 };
 
 /// How a trial ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// Ran to its end; the verdict says what its figures are worth.
@@ -21,12 +21,18 @@ pub enum Outcome {
         /// In words.
         message: String,
     },
+    /// Not made, since a trial before has shown what would come of it.
+    Spared {
+        /// What it has shown.
+        because: String,
+    },
     /// Ended early by the user; what was measured until then is kept and never ranked.
     Interrupted,
 }
 
 /// Everything measured in one trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Trial {
     /// Index into the plan's targets.
     pub target: u32,
@@ -36,6 +42,10 @@ pub struct Trial {
     pub repeat: u32,
     /// Place in the order of execution, from 0.
     pub order: u32,
+    /// Made again, because this one was disturbed, or because one that the same process served was: another trial of the same target, setting and
+    /// repeat counts.
+    #[serde(default)]
+    pub is_superseded: bool,
     /// Start, since the run's start.
     pub started_at_ns: u64,
     /// Length, launch and clean-up included.
@@ -76,13 +86,14 @@ pub struct Trial {
     /// The kernel's memory around the connections, where they are what is asked about.
     #[serde(default)]
     pub kernel_memory: Option<KernelMemoryRecord>,
-    /// The generator's own memory per idle connection, as it reports it.
-    #[serde(default)]
-    pub generator_bytes_per_connection: Option<f64>,
     /// Connections that were open and that the server left in its accept queue to the end (`sock_diag(7)`), where many are opened and kept; absent
     /// where that could not be seen.
     #[serde(default)]
     pub unaccepted: Option<u32>,
+    /// The backlog in force when the trial began, of the listener that a connection to the server would reach (`sock_diag(7)`); absent where it
+    /// could not be looked up.
+    #[serde(default)]
+    pub backlog_in_force: Option<u32>,
     /// The accept queue; absent where it was not observed.
     #[serde(default)]
     pub accept_queue: Option<AcceptQueueRecord>,
@@ -109,4 +120,32 @@ pub struct Trial {
     pub verdict: Verdict,
     /// Which side bounded the throughput.
     pub limit: Limit,
+}
+
+impl Trial {
+    /// Whether its figures stand, be it with a reservation or for a part of the connections.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        self.outcome == Outcome::Completed && self.verdict != Verdict::Invalid
+    }
+
+    /// Whether something outside both sides took CPU time that they could have used.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        self.disturbance() > 0.0
+    }
+
+    /// How many times the bound of a check the worst disturbance was; 0 where there was none.
+    #[must_use]
+    pub fn disturbance(&self) -> f64 {
+        let disturbed = self
+            .checks
+            .iter()
+            .filter(|check| check.result == CheckResult::Disturbed);
+        let times = disturbed.map(|check| match (check.measured, check.bound) {
+            (Some(measured), Some(bound)) if bound > 0.0 => (measured.abs() / bound).max(1.0),
+            _ => 1.0,
+        });
+        times.fold(0.0, f64::max)
+    }
 }

@@ -1,12 +1,12 @@
 //! What a generator process is asked to do, in which phases, and what each phase cost both sides.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AcceptSpec, FanoutSpec, HoldSpec};
 
 /// The kinds of work.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "work", rename_all = "kebab-case")]
 pub enum Work {
     /// Messages are exchanged with a server, as the job's fleet and exchange say.
@@ -29,9 +29,8 @@ impl Work {
 }
 
 /// A stretch of a trial that is measured as a whole: on one side by the clock, on both by their CPU time.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseName {
     /// Every connection is opened.
@@ -68,7 +67,8 @@ impl PhaseName {
 
 /// What a phase cost both sides. The readings are taken while the generator waits between two phases; only that between the connects and
 /// the acknowledgements is taken while it goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhaseCost {
     /// Which.
     pub phase: PhaseName,
@@ -81,7 +81,8 @@ pub struct PhaseCost {
 }
 
 /// One side of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SideCost {
     /// CPU time, from the scheduler's nanosecond account.
     pub cpu_ns: u64,

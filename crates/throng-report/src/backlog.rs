@@ -15,7 +15,7 @@ pub mod published;
 
 use serde::Serialize;
 use throng_record::plan::Experiment;
-use throng_record::{Attribution, CheckKind, RunRecord, Setting, Stop, SweptValue, TargetKind};
+use throng_record::{Attribution, CheckKind, RunRecord, Setting, Stop, SweptValue, TargetRecord};
 
 use published::Published;
 
@@ -30,7 +30,7 @@ pub struct Table<'a> {
     pub target: &'a str,
     /// What tells it from the others: `iterative · backlog 5`.
     pub heading: String,
-    /// The backlog asked of the server; absent where it runs already.
+    /// The backlog asked of the server; absent where it takes none: a command of the user's, a server that runs already.
     pub backlog_asked: Option<u32>,
     /// Values of the swept keys but for clients and requests.
     pub swept: Vec<&'a SweptValue>,
@@ -53,8 +53,8 @@ pub struct Cell {
     pub trials: TrialCounts,
     /// Checks that invalid trials failed, the most frequent first.
     pub failed_checks: Vec<CheckKind>,
-    /// For a server that is held to serve fewer connections at once than there are: how many were served, and of how many.
-    pub serves_of: Option<(u32, u32)>,
+    /// Where figures of a part stand: how many requests were answered in its trials, and of how many.
+    pub answered_of: Option<(u64, u64)>,
     /// From the first connect to the end of the last request.
     pub duration_ns: Option<Estimate>,
     /// For a row without figures: median of its invalid trials, for diagnosis and never for comparison.
@@ -196,7 +196,11 @@ pub(crate) fn tables(record: &RunRecord) -> Vec<Table<'_>> {
 
 fn tables_of(record: &RunRecord, target: u32) -> Vec<Table<'_>> {
     let mut tables: Vec<Table<'_>> = Vec::new();
-    let kind = record.plan.targets.get(target as usize).map(|one| one.kind);
+    let takes_backlog = record
+        .plan
+        .targets
+        .get(target as usize)
+        .is_some_and(TargetRecord::takes_backlog);
     for (index, setting) in (0..).zip(&record.plan.settings) {
         let swept: Vec<&SweptValue> = setting
             .swept
@@ -211,7 +215,7 @@ fn tables_of(record: &RunRecord, target: u32) -> Vec<Table<'_>> {
             tables.push(Table {
                 target: target_name(&record.plan, target),
                 heading: String::new(),
-                backlog_asked: (kind != Some(TargetKind::Running)).then_some(setting.backlog),
+                backlog_asked: takes_backlog.then_some(setting.backlog),
                 swept,
                 rows: vec![row],
             });
@@ -254,7 +258,7 @@ impl Table<'_> {
     }
 }
 
-/// The target and its backlog come first, whether swept or not; of a server that already runs, the backlog as found.
+/// The target and its backlog come first, whether swept or not; of a server that takes none, the backlog as found.
 fn heading(table: &Table<'_>) -> String {
     let backlog = match (table.backlog_asked, table.backlog_in_force()) {
         (None, None) => None,

@@ -1,35 +1,42 @@
-//! What the checks found, each thing once: "3 of 6 trials of poll at 100 connections are invalid (drift): …".
+//! What the checks found, each thing once: "3 of 6 trials of poll at 100 connections are invalid (unexpected errors): …".
 //!
-//! Trials of one row that fail the same check are one remark, with the evidence of the first of them: the figures differ
-//! between repeats, the cause seldom does. The evidence of every trial is in the record.
+//! Trials that fail the same check are one remark, with the evidence of the first of them: the figures differ between repeats, the cause seldom
+//! does. The evidence of every trial is in the record.
 
 use std::cmp::Reverse;
 
 use serde::Serialize;
 use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Trial};
 
-use crate::format::plural;
+use crate::format::{list, plural};
 use crate::setting;
 use crate::summary::target_name;
 
-/// What is wrong, or to be kept in mind, with some trials of one row.
+/// What is wrong, or to be kept in mind, with some trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Remark {
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: RemarkKind,
+    /// Where it is so, by setting, then in the plan's order of targets.
+    pub rows: Vec<Place>,
+    /// The evidence of the first of these trials, with cause and remedy where known.
+    pub detail: String,
+}
+
+/// A row of the report, and how many of its trials a remark concerns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Place {
     /// Name of the target.
     pub target: String,
     /// Index into the plan's settings.
     pub setting: u32,
     /// The setting in words.
     pub heading: String,
-    /// What it is.
-    #[serde(flatten)]
-    pub kind: RemarkKind,
     /// Trials of the row that it concerns.
     pub trials: u32,
     /// Trials of the row that were begun.
     pub trials_begun: u32,
-    /// The evidence of the first of these trials, with cause and remedy where known.
-    pub detail: String,
 }
 
 /// Of what kind a remark is.
@@ -38,6 +45,8 @@ pub struct Remark {
 pub enum RemarkKind {
     /// The trial could not run.
     Failed,
+    /// The trial was not made, since one before has shown what would come of it.
+    Spared,
     /// A check says that the figures must not be ranked.
     Invalid(CheckKind),
     /// A check says that the figures stand with a reservation.
@@ -49,10 +58,12 @@ pub enum RemarkKind {
 pub fn words(kind: CheckKind) -> &'static str {
     match kind {
         CheckKind::LittlesLaw => "Little's law",
-        CheckKind::OutstandingSampled => "number outstanding",
+        CheckKind::Outstanding => "number outstanding",
+        CheckKind::RateKept => "rate not kept",
         CheckKind::GeneratorBound => "generator-bound",
         CheckKind::SchedulingError => "scheduling error",
         CheckKind::Steal => "CPU time stolen",
+        CheckKind::OtherPrograms => "other programs",
         CheckKind::UnservedConnections => "unserved connections",
         CheckKind::Drift => "drift",
         CheckKind::UnexpectedErrors => "unexpected errors",
@@ -63,59 +74,49 @@ pub fn words(kind: CheckKind) -> &'static str {
     }
 }
 
-/// Every remark on a run, by setting, then in the plan's order of targets, the gravest and
-/// then the most frequent first.
+/// Every remark on a run, the gravest and then the likeliest cause first.
 #[must_use]
 pub fn remarks(record: &RunRecord) -> Vec<Remark> {
-    let mut keyed: Vec<(Key, Remark)> = Vec::new();
-    for trial in &record.trials {
+    let mut remarks: Vec<Remark> = Vec::new();
+    let mut trials: Vec<&Trial> = record.counted().collect();
+    trials.sort_by_key(|trial| (trial.setting, trial.target));
+    for trial in trials {
         for (kind, detail) in found(trial) {
             // Trials that fail differ in their message only where they failed in different ways.
-            let key = Key(trial.setting, trial.target, kind, failure(kind, detail));
-            if let Some((_, remark)) = keyed.iter_mut().find(|(other, _)| *other == key) {
-                remark.trials += 1;
-            } else {
-                let remark = Remark {
-                    target: target_name(&record.plan, trial.target).to_owned(),
-                    setting: trial.setting,
-                    heading: heading(record, trial),
-                    kind,
-                    trials: 1,
-                    trials_begun: begun(record, trial),
-                    detail: detail.to_owned(),
-                };
-                keyed.push((key, remark));
+            let is_same = |other: &&mut Remark| {
+                other.kind == kind && (kind != RemarkKind::Failed || other.detail == detail)
+            };
+            match remarks.iter_mut().find(is_same) {
+                Some(remark) => remark.add(record, trial),
+                None => {
+                    let mut remark = Remark {
+                        kind,
+                        rows: vec![],
+                        detail: detail.to_owned(),
+                    };
+                    remark.add(record, trial);
+                    remarks.push(remark);
+                }
             }
         }
     }
-    keyed.sort_by_key(|(Key(setting, target, kind, _), remark)| {
-        (*setting, *target, gravity(*kind), Reverse(remark.trials))
-    });
-    keyed.into_iter().map(|(_, remark)| remark).collect()
+    remarks.sort_by_key(|remark| (gravity(remark.kind), Reverse(remark.trials())));
+    remarks
 }
 
-/// Setting, target, kind, and for a failure its message.
-#[derive(PartialEq, Eq)]
-struct Key(u32, u32, RemarkKind, String);
-
-fn gravity(kind: RemarkKind) -> u8 {
+fn gravity(kind: RemarkKind) -> (u8, Option<CheckKind>) {
     match kind {
-        RemarkKind::Failed => 0,
-        RemarkKind::Invalid(_) => 1,
-        RemarkKind::Qualified(_) => 2,
-    }
-}
-
-fn failure(kind: RemarkKind, detail: &str) -> String {
-    match kind {
-        RemarkKind::Failed => detail.to_owned(),
-        RemarkKind::Invalid(_) | RemarkKind::Qualified(_) => String::new(),
+        RemarkKind::Failed => (0, None),
+        RemarkKind::Spared => (3, None),
+        RemarkKind::Invalid(check) => (1, Some(check)),
+        RemarkKind::Qualified(check) => (2, Some(check)),
     }
 }
 
 fn found(trial: &Trial) -> Vec<(RemarkKind, &str)> {
     match &trial.outcome {
         Outcome::Failed { message } => vec![(RemarkKind::Failed, message)],
+        Outcome::Spared { because } => vec![(RemarkKind::Spared, because)],
         // Cut off in the middle: its checks are of half a trial.
         Outcome::Interrupted => Vec::new(),
         Outcome::Completed => trial
@@ -128,8 +129,11 @@ fn found(trial: &Trial) -> Vec<(RemarkKind, &str)> {
                 CheckResult::Qualified => {
                     Some((RemarkKind::Qualified(check.kind), check.detail.as_str()))
                 }
-                // The row itself says "serves k of N".
-                CheckResult::Passed | CheckResult::Partial | CheckResult::NotApplicable => None,
+                // The row itself says "serves k of N", and of disturbed trials there is a line for all.
+                CheckResult::Passed
+                | CheckResult::Partial
+                | CheckResult::Disturbed
+                | CheckResult::NotApplicable => None,
             })
             .collect(),
     }
@@ -143,37 +147,92 @@ fn heading(record: &RunRecord, trial: &Trial) -> String {
 
 fn begun(record: &RunRecord, of: &Trial) -> u32 {
     let same = |trial: &&Trial| trial.target == of.target && trial.setting == of.setting;
-    u32::try_from(record.trials.iter().filter(same).count()).unwrap_or(u32::MAX)
+    u32::try_from(record.counted().filter(same).count()).unwrap_or(u32::MAX)
 }
 
 impl Remark {
+    fn add(&mut self, record: &RunRecord, trial: &Trial) {
+        let target = target_name(&record.plan, trial.target);
+        let is_same = |row: &&mut Place| row.setting == trial.setting && row.target == target;
+        if let Some(row) = self.rows.iter_mut().find(is_same) {
+            row.trials += 1;
+            return;
+        }
+        self.rows.push(Place {
+            target: target.to_owned(),
+            setting: trial.setting,
+            heading: heading(record, trial),
+            trials: 1,
+            trials_begun: begun(record, trial),
+        });
+    }
+
+    fn trials(&self) -> u32 {
+        self.rows.iter().map(|row| row.trials).sum()
+    }
+
     /// The remark as one sentence, followed by the evidence.
     #[must_use]
     pub fn sentence(&self) -> String {
+        let is_one = self.trials() == 1;
+        let (are, stand) = if is_one {
+            ("is", "stands")
+        } else {
+            ("are", "stand")
+        };
         let what = match self.kind {
             RemarkKind::Failed => "failed".to_owned(),
-            RemarkKind::Invalid(check) if self.trials == 1 => {
-                format!("is invalid ({})", words(check))
-            }
-            RemarkKind::Invalid(check) => format!("are invalid ({})", words(check)),
-            RemarkKind::Qualified(check) if self.trials == 1 => {
-                format!("stands with a reservation ({})", words(check))
-            }
+            RemarkKind::Spared => format!("{} not made", if is_one { "was" } else { "were" }),
+            RemarkKind::Invalid(check) => format!("{are} invalid ({})", words(check)),
+            RemarkKind::Qualified(CheckKind::RateKept) => "did not do what was asked".to_owned(),
             RemarkKind::Qualified(check) => {
-                format!("stand with a reservation ({})", words(check))
+                format!("{stand} with a reservation ({})", words(check))
             }
         };
-        let trials = match (self.trials, self.trials_begun) {
+        let detail = &self.detail;
+        match self.rows.as_slice() {
+            [row] => format!(
+                "{} of {} {what}: {detail}",
+                row.trials_in_words(),
+                row.name()
+            ),
+            rows => format!(
+                "{} {what}: {}. The first of them: {detail}",
+                plural(self.trials().into(), "trial"),
+                some_of(rows.iter().map(Place::counted))
+            ),
+        }
+    }
+}
+
+impl Place {
+    /// `poll at 100 connections`.
+    fn name(&self) -> String {
+        format!("{} at {}", self.target, self.heading)
+    }
+
+    fn counted(&self) -> String {
+        format!("{} ({} of {})", self.name(), self.trials, self.trials_begun)
+    }
+
+    fn trials_in_words(&self) -> String {
+        match (self.trials, self.trials_begun) {
             (1, 1) => "The only trial".to_owned(),
             (some, all) if some == all => format!("All {all} trials"),
             (some, all) => format!("{some} of {}", plural(all.into(), "trial")),
-        };
-        let Self {
-            target,
-            heading,
-            detail,
-            ..
-        } = self;
-        format!("{trials} of {target} at {heading} {what}: {detail}")
+        }
     }
+}
+
+/// The first few of a list, and how many more there are.
+pub(crate) fn some_of(all: impl Iterator<Item = String>) -> String {
+    const SHOWN: usize = 3;
+    let mut all: Vec<String> = all.collect();
+    // "And 1 more" is no shorter than the one.
+    if all.len() > SHOWN + 1 {
+        let more = all.len() - SHOWN;
+        all.truncate(SHOWN);
+        all.push(format!("{more} more"));
+    }
+    list(&all)
 }

@@ -5,6 +5,7 @@ use throng_record::{CheckKind, Limit};
 
 use crate::checks;
 use crate::format::{self, ABSENT};
+use crate::rate::{self, share_and_p99};
 use crate::ratio::{Bound, Compared, Ratio};
 use crate::summary::{Cycles, Latency, Row, Standing, Summary};
 
@@ -122,6 +123,14 @@ pub(crate) fn shown(summary: &Summary<'_>, columns: &[Column]) -> Vec<Column> {
     columns.iter().copied().filter(is_shown).collect()
 }
 
+/// What the overview of a sweep shows of each row.
+pub(crate) fn overview_title(summary: &Summary<'_>) -> &'static str {
+    match summary.compared() {
+        Compared::MessagesPerSecond => rate_unit(summary.plan.experiment),
+        Compared::LatencyP99 => "share of the rate kept, and p99,",
+    }
+}
+
 /// What the throughput of such a row counts.
 pub(crate) fn rate_unit(experiment: Experiment) -> &'static str {
     match experiment {
@@ -233,22 +242,31 @@ impl Tabular for Column {
 
 /// The mark of a bound. An open loop's throughput is no bound, being given: there a qualified row has a mark of its own.
 fn mark(row: &Row, compared: Compared) -> &'static str {
+    let is_disturbed = row.trials.disturbed > 0;
     match (row.standing, compared) {
+        (Standing::Qualified, Compared::MessagesPerSecond) if is_disturbed => "~ ≥ ",
         (Standing::Qualified, Compared::MessagesPerSecond) => "≥ ",
+        (Standing::Qualified, Compared::LatencyP99) if is_disturbed => "~ * ",
         (Standing::Qualified, Compared::LatencyP99) => "* ",
         (Standing::Invalid | Standing::Failed, _) => "✗ ",
-        (Standing::Ranked | Standing::Partial | Standing::NotMeasured, _) => "",
+        (Standing::Ranked, _) => row.trials.mark(),
+        (Standing::Partial | Standing::Spared | Standing::NotMeasured, _) => "",
     }
 }
 
-/// The throughput in short, where a table has one column for each setting.
+/// The throughput in short, in an open loop how much of its rate was kept and at what latency, where a table has one column for each setting.
 pub(crate) fn short_throughput(row: &Row, compared: Compared) -> String {
     let mark = mark(row, compared);
     match (&row.messages_per_second, row.standing) {
-        (Some(found), _) => format!("{mark}{}", format::rate(found.median)),
-        (None, Standing::Partial) => serves(row.serves_of),
+        (Some(found), _) => match (&row.rate, &row.latency) {
+            // Of a rate that is kept, replies per second say nothing but the rate.
+            (Some(rate), Some(latency)) => share_and_p99(rate, latency.latency_ns_p99, mark),
+            _ => format!("{mark}{}", format::rate(found.median)),
+        },
+        (None, Standing::Partial) => part(row).map_or_else(absent, |(_, part)| part),
         (None, Standing::Invalid) => format!("{mark}invalid"),
         (None, Standing::Failed) => format!("{mark}failed"),
+        (None, Standing::Spared) => "not tried".to_owned(),
         (None, _) => absent(),
     }
 }
@@ -261,6 +279,8 @@ pub(crate) fn limit_word(limit: Limit) -> &'static str {
         Limit::Both => "both",
         Limit::Rate => "rate",
         Limit::Waiting => "waiting",
+        Limit::OtherPrograms => "others",
+        Limit::ReadLate => "read late",
         Limit::Unknown => "unknown",
     }
 }
@@ -272,10 +292,24 @@ pub(crate) fn absent() -> String {
 fn throughput(row: &Row, compared: Compared) -> String {
     let mark = mark(row, compared);
     let figure = row.messages_per_second.as_ref().map(|found| {
+        if let Some(rate) = row.rate.filter(|rate| !rate.is_kept) {
+            return rate.not_kept();
+        }
         let spread = format::spread(found, format::count);
         format!("{mark}{}{spread}", format::rate(found.median))
     });
-    figure_or_reason(figure, row.standing, &row.failed_checks, row.serves_of)
+    let part = part(row).map(|(verb, part)| format!("{verb} {part}"));
+    figure_or_reason(figure, row.standing, &row.failed_checks, part)
+}
+
+/// Of a row whose figures would be those of a part: `serves`, `120 of 1,000`.
+fn part(row: &Row) -> Option<(&'static str, String)> {
+    let answered = row.answered_of.map(|(answered, all)| {
+        let of_all = format!("{} of {}", format::exact(answered), format::exact(all));
+        ("answered", of_all)
+    });
+    let served = row.serves_of;
+    answered.or_else(|| served.map(|(served, all)| ("serves", format::of(served, all))))
 }
 
 /// The figure of a row that has one, or why it has none.
@@ -283,20 +317,16 @@ pub(crate) fn figure_or_reason(
     figure: Option<String>,
     standing: Standing,
     failed_checks: &[CheckKind],
-    serves_of: Option<(u32, u32)>,
+    part: Option<String>,
 ) -> String {
     match standing {
         Standing::Ranked | Standing::Qualified => figure.unwrap_or_else(absent),
-        Standing::Partial => format!("serves {}", serves(serves_of)),
+        Standing::Partial => part.unwrap_or_else(absent),
         Standing::Invalid => format!("✗ invalid: {}", reasons(failed_checks)),
         Standing::Failed => "✗ failed".to_owned(),
+        Standing::Spared => "not tried".to_owned(),
         Standing::NotMeasured => "not measured".to_owned(),
     }
-}
-
-/// `120 of 1000`: the connections that got replies.
-fn serves(serves_of: Option<(u32, u32)>) -> String {
-    serves_of.map_or_else(absent, |(served, all)| format::of(served, all))
 }
 
 /// The most frequent reason in full, the others as a number: the remarks under the table name them all.
@@ -310,11 +340,19 @@ fn reasons(failed_checks: &[CheckKind]) -> String {
     }
 }
 
+/// The mark of a ratio that may as well be 1.
+pub(crate) const NO_DIFFERENCE: &str = "≈ ";
+
 fn ratio(ratio: &Ratio) -> String {
     let mark = match ratio.bound {
         Bound::Exact => "",
         Bound::AtLeast => "≥ ",
         Bound::AtMost => "≤ ",
+    };
+    let mark = if ratio.shows_no_difference() {
+        NO_DIFFERENCE
+    } else {
+        mark
     };
     let spread = format::spread(&ratio.estimate, format::ratio);
     format!("{mark}{}×{spread}", format::ratio(ratio.estimate.median))
@@ -335,7 +373,8 @@ fn of_cycles(row: &Row, pick: impl Fn(&Cycles) -> Option<u64>) -> String {
 }
 
 fn latency(row: &Row, pick: impl Fn(&Latency) -> u64) -> String {
-    row.latency
-        .as_ref()
-        .map_or_else(absent, |found| format::time_ns(pick(found) as f64))
+    let found = row.latency.as_ref();
+    found.map_or_else(absent, |found| {
+        rate::latency(pick(found), row.rate.as_ref())
+    })
 }

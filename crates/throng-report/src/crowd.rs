@@ -92,6 +92,7 @@ impl<'a> Behind<'a> {
             Standing::Partial => of_worth(Worth::Partial),
             Standing::Invalid => of_worth(Worth::Invalid),
             Standing::Failed => of_worth(Worth::Failed),
+            Standing::Spared => vec![],
             Standing::NotMeasured => of_worth(Worth::Interrupted),
         };
         Self {
@@ -176,10 +177,11 @@ fn served(trials: &[&Trial], asked: u32) -> Option<u32> {
     Some(asked.saturating_sub(missing))
 }
 
-/// Absent of an instant.
+/// Connects that completed ÷ the time until the last of them did: those that time out afterwards say nothing of the rate. Absent of an
+/// instant.
 pub(crate) fn connects_per_second(trial: &Trial) -> Option<f64> {
     let phase = trial.connect.as_ref()?;
-    let per_ns = f64::from(phase.connected) / phase.duration_ns as f64;
+    let per_ns = f64::from(phase.connected) / phase.opened_ns as f64;
     Some(per_ns * 1e9).filter(|rate| rate.is_finite())
 }
 
@@ -242,7 +244,8 @@ impl Crowd {
     /// What figures carry that must not be compared.
     pub(crate) fn mark(&self) -> &'static str {
         match self.standing {
-            Standing::Ranked => "",
+            Standing::Ranked => self.trials.mark(),
+            Standing::Spared => "",
             Standing::Partial => "† ",
             Standing::Qualified => "* ",
             Standing::Invalid | Standing::Failed | Standing::NotMeasured => "✗ ",

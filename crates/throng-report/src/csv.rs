@@ -15,7 +15,7 @@ mod phases;
 
 use serde::Serialize;
 use throng_record::plan::Experiment;
-use throng_record::{CheckResult, Histogram, Limit, Outcome, RunRecord, Trial};
+use throng_record::{CheckResult, Histogram, Limit, Outcome, RunRecord, Trial, Verdict};
 
 use crate::checks;
 use crate::columns::limit_word;
@@ -37,6 +37,8 @@ struct Identity<'a> {
     verdict: &'static str,
     failed_checks: String,
     qualified_checks: String,
+    disturbed_checks: String,
+    is_superseded: bool,
     message: &'a str,
     limit: &'static str,
 }
@@ -134,10 +136,12 @@ fn identity<'a>(record: &'a RunRecord, trial: &'a Trial) -> Identity<'a> {
         verdict: verdict(trial),
         failed_checks: checks_that(trial, CheckResult::Failed),
         qualified_checks: checks_that(trial, CheckResult::Qualified),
+        disturbed_checks: checks_that(trial, CheckResult::Disturbed),
+        is_superseded: trial.is_superseded,
         message: "",
         limit: limit_word(trial.limit),
     };
-    if let Outcome::Failed { message } = &trial.outcome {
+    if let Outcome::Failed { message } | Outcome::Spared { because: message } = &trial.outcome {
         line.message = message;
         line.limit = limit_word(Limit::Unknown);
     }
@@ -146,11 +150,13 @@ fn identity<'a>(record: &'a RunRecord, trial: &'a Trial) -> Identity<'a> {
 
 fn verdict(trial: &Trial) -> &'static str {
     match Worth::of(trial) {
+        Worth::Valid if trial.verdict == Verdict::Disturbed => "disturbed",
         Worth::Valid => "valid",
         Worth::Qualified => "qualified",
         Worth::Partial => "partial",
         Worth::Invalid => "invalid",
         Worth::Failed => "failed",
+        Worth::Spared => "spared",
         Worth::Interrupted => "interrupted",
     }
 }

@@ -19,6 +19,7 @@ use throng_record::{RunRecord, SustainedPhase, SweptValue, Trial};
 use crate::crowd::{Behind, Crowd};
 use crate::median::Estimate;
 use crate::phases::{self, Phase, PhaseKind};
+use crate::rate::Rate;
 use crate::setting;
 use crate::summary::Latency;
 use order::Order;
@@ -71,6 +72,8 @@ pub struct Row {
 pub struct Sustained {
     /// Deliveries ÷ time.
     pub deliveries_per_second: Estimate,
+    /// How much of the rate was kept.
+    pub rate: Option<Rate>,
     /// Lines that were due and did not come, over all trials.
     pub missing: u64,
     /// From the time at which a line was due to be put to each of its deliveries.
@@ -149,6 +152,7 @@ fn sustained(behind: &mut Behind<'_>) -> Option<Sustained> {
     });
     Some(Sustained {
         deliveries_per_second: behind.estimate(per_second)?,
+        rate: Rate::of(&behind.shown),
         missing: behind
             .shown
             .iter()

@@ -1,7 +1,8 @@
 //! Findings of a run, each kind once: where it was worst, with the evidence from there, and in how many other rows it was found.
 //!
 //! The record says what was found in each trial; its causes and remedies are told here in a few sentences (`happened`, `words`), and at length by a
-//! page each in `docs/findings/`. Findings of trials that are not ranked are told too: they may be why.
+//! page each in `docs/findings/`. Where no trial of a row stands, findings of its invalid ones are told, and said to be: they may be why. Elsewhere
+//! invalid trials are not quoted.
 
 mod happened;
 mod words;
@@ -14,6 +15,7 @@ use throng_record::{Finding, RunRecord, Trial};
 use crate::format::{exact, plural};
 use crate::setting;
 use crate::summary::target_name;
+use crate::worth::may_be_quoted;
 
 /// One kind of finding over the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +27,8 @@ pub struct Found<'a> {
     pub places: Vec<Place<'a>>,
     /// Trials in which it was found.
     pub trials: u32,
+    /// Whether none of these trials stands.
+    pub is_of_invalid_trials: bool,
     /// What happened, in a sentence or two.
     pub happened: String,
     /// Why.
@@ -50,7 +54,8 @@ pub struct Place<'a> {
 #[must_use]
 pub fn found(record: &RunRecord) -> Vec<Found<'_>> {
     let mut kinds: Vec<(&str, Vec<(&Trial, &Finding)>)> = Vec::new();
-    for trial in &record.trials {
+    let quoted = |trial: &&Trial| may_be_quoted(record, trial);
+    for trial in record.counted().filter(quoted) {
         for finding in &trial.findings {
             match kinds.iter_mut().find(|(name, _)| *name == finding.name()) {
                 Some((_, all)) => all.push((trial, finding)),
@@ -66,8 +71,11 @@ pub fn found(record: &RunRecord) -> Vec<Found<'_>> {
 
 fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Option<Found<'a>> {
     // A stable sort keeps the order of the run among equals.
-    all.sort_by(|(_, one), (_, other)| gravity(other).total_cmp(&gravity(one)));
-    let &(_, worst) = all.first()?;
+    all.sort_by(|(of_one, one), (of_other, other)| {
+        let by_gravity = gravity(other).total_cmp(&gravity(one));
+        of_other.stands().cmp(&of_one.stands()).then(by_gravity)
+    });
+    let &(first, worst) = all.first()?;
     let mut trials: Vec<(u32, u32, u32)> = Vec::new();
     let mut places: Vec<Place<'_>> = Vec::new();
     for (trial, _) in &all {
@@ -87,6 +95,7 @@ fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Opt
         worst,
         places,
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+        is_of_invalid_trials: !first.stands(),
         happened: happened::happened(worst),
         cause: words::cause(worst),
         remedy: words::remedy(worst),
@@ -141,6 +150,18 @@ fn gravity(finding: &Finding) -> f64 {
         Finding::DelayedAck {
             share_of_replies, ..
         } => *share_of_replies,
+        Finding::Stalls {
+            share_of_window, ..
+        } => *share_of_window,
+        Finding::StarvedConnections {
+            connections,
+            seldom_served,
+            waiting,
+            ..
+        } => {
+            let starved = (*seldom_served).max(*waiting).unwrap_or(0);
+            f64::from(starved) / f64::from((*connections).max(1))
+        }
         Finding::GeneratorBound { server_busy, .. } => 1.0 - server_busy,
         Finding::UnbalancedListeners {
             busiest_depth_mean,
@@ -176,6 +197,11 @@ impl Found<'_> {
                 plural(trials.into(), "trial")
             ),
         };
+        let invalid = if self.is_of_invalid_trials {
+            " (of invalid trials)"
+        } else {
+            ""
+        };
         let Self {
             happened,
             cause,
@@ -183,6 +209,8 @@ impl Found<'_> {
             page,
             ..
         } = self;
-        format!("{title}, {place}{others}: {happened} Cause: {cause} Remedy: {remedy} See {page}.")
+        format!(
+            "{title}, {place}{others}{invalid}: {happened} Cause: {cause} Remedy: {remedy} See {page}."
+        )
     }
 }

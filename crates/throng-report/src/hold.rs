@@ -28,8 +28,8 @@ pub struct Row {
     /// Which, what it is worth, and its connects.
     #[serde(flatten)]
     pub crowd: Crowd,
-    /// From the first connect to the end of the last.
-    pub connect_duration_ns: Option<Estimate>,
+    /// From the first connect to the last that completed.
+    pub opened_ns: Option<Estimate>,
     /// Connects per second until the first 10,000 were open, or the first half of fewer than 20,000.
     pub connects_per_second_first: Option<Estimate>,
     /// Connects per second of the last tenth.
@@ -85,8 +85,10 @@ fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
     let worst = pinged.min_by_key(|phase| phase.answered);
     let told = typical(&behind.shown);
     Row {
-        connect_duration_ns: behind
-            .estimate(|trial| Some(trial.connect.as_ref()?.duration_ns as f64)),
+        opened_ns: behind.estimate(|trial| {
+            let opened_ns = trial.connect.as_ref()?.opened_ns;
+            (opened_ns > 0).then_some(opened_ns as f64)
+        }),
         connects_per_second_first: behind
             .estimate(|trial| curve::rate_first(trial.connect.as_ref()?)),
         connects_per_second_last: behind
@@ -97,8 +99,12 @@ fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
             .unwrap_or_default(),
         server_bytes_per_connection: behind
             .estimate(|trial| of_many(trial, trial.server.as_ref()?.memory_per_connection_bytes?)),
-        generator_bytes_per_connection: behind
-            .estimate(|trial| of_many(trial, trial.generator_bytes_per_connection?)),
+        generator_bytes_per_connection: behind.estimate(|trial| {
+            of_many(
+                trial,
+                trial.generator.as_ref()?.memory_per_connection_bytes?,
+            )
+        }),
         kernel_bytes_per_connection: behind
             .estimate(|trial| of_many(trial, trial.kernel_memory.as_ref()?.bytes_per_connection)),
         kernel: told.and_then(memory::of),
@@ -130,7 +136,7 @@ fn hold(trial: &Trial) -> Option<&HoldPhases> {
 
 /// The trial whose connecting took the median time; of an even number the shorter of the middle two.
 fn typical<'a>(trials: &[&'a Trial]) -> Option<&'a Trial> {
-    let length = |trial: &Trial| trial.connect.as_ref().map(|phase| phase.duration_ns);
+    let length = |trial: &Trial| trial.connect.as_ref().map(|phase| phase.opened_ns);
     let mut begun: Vec<&Trial> = trials
         .iter()
         .copied()

@@ -42,7 +42,7 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
     if let Some(overview) = Overview::of(summary) {
         text += &format!(
             "\n## {} by {}\n\n",
-            capital(columns::rate_unit(summary.plan.experiment)),
+            capital(columns::overview_title(summary)),
             escaped(&overview.along)
         );
         text += &overview_table(summary, overview);

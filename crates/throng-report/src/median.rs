@@ -50,6 +50,19 @@ pub struct Estimate {
     pub values: u32,
 }
 
+impl Estimate {
+    /// Whether the intervals, or ranges, of the two have a value in common. Of a single value nothing is known but itself.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let ends = |of: &Self| match of.spread {
+            Spread::Interval95 { low, high } | Spread::Range { low, high } => (low, high),
+            Spread::Single => (of.median, of.median),
+        };
+        let ((low, high), (other_low, other_high)) = (ends(self), ends(other));
+        low <= other_high && other_low <= high
+    }
+}
+
 /// The median of `values` with its spread; `None` without a finite value. Values that are not finite are left out.
 #[must_use]
 pub fn estimate(values: &[f64]) -> Option<Estimate> {

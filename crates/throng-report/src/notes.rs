@@ -9,6 +9,7 @@ use crate::accept;
 use crate::backlog;
 use crate::columns::limit_word;
 use crate::crowd;
+use crate::disturbed;
 use crate::fanout;
 use crate::findings::Found;
 use crate::format::{self, exact, plural};
@@ -56,19 +57,23 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
         ("Checks", checks(summary)),
         ("Schedule", schedule.concat()),
         ("Published figures", published.concat()),
-        (
-            "How to read this",
-            match summary.plan.experiment {
-                Experiment::Echo | Experiment::Churn => legend(summary),
-                Experiment::Backlog => backlog::notes::legend(summary),
-                Experiment::Accept => accept::notes::legend(summary),
-                Experiment::Fanout => fanout::notes::legend(summary),
-                Experiment::Hold => hold::notes::legend(summary),
-            },
-        ),
+        ("How to read this", how_to_read(summary)),
     ];
     sections.retain(|(_, notes)| !notes.is_empty());
     sections
+}
+
+fn how_to_read(summary: &Summary<'_>) -> Vec<String> {
+    let mut lines = match summary.plan.experiment {
+        Experiment::Echo | Experiment::Churn => legend(summary),
+        Experiment::Backlog => backlog::notes::legend(summary),
+        Experiment::Accept => accept::notes::legend(summary),
+        Experiment::Fanout => fanout::notes::legend(summary),
+        Experiment::Hold => hold::notes::legend(summary),
+    };
+    let is_disturbed = summary.disturbed.is_some();
+    lines.extend(is_disturbed.then(|| disturbed::LEGEND.to_owned()));
+    lines
 }
 
 /// Where the server's CPU time went: a line for each setting. What the kernel takes, no other language would save.
@@ -106,6 +111,8 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
         .iter()
         .map(|remark| remark.sentence())
         .collect();
+    let disturbed = summary.disturbed.as_ref();
+    notes.extend(disturbed.map(|some| some.sentence(summary.trials_made)));
     for group in &summary.groups {
         let at = &group.heading;
         for row in &group.rows {
@@ -134,7 +141,7 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
     let partial: u32 = summary.counts().map(|counts| counts.partial).sum();
     let judged = summary.trials_made - partial;
     notes.extend(held_to_one_cpu(summary));
-    if summary.remarks.is_empty() && judged > 0 {
+    if summary.remarks.is_empty() && disturbed.is_none() && judged > 0 {
         notes.insert(
             0,
             match judged {
@@ -209,10 +216,10 @@ fn legend(summary: &Summary<'_>) -> Vec<String> {
     if summary.plan.targets.len() > 1 {
         lines.push(match summary.compared() {
             Compared::MessagesPerSecond => format!(
-                "vs baseline: throughput ÷ that of {baseline} in the same repeat; median of these ratios."
+                "vs baseline: throughput ÷ that of {baseline} in the same repeat; median of these ratios.{}", no_difference(summary)
             ),
             Compared::LatencyP99 => format!(
-                "p99 vs baseline: p99 ÷ that of {baseline} in the same repeat, less is better; median of these ratios. Rows are in order of p99, since the rate is given."
+                "p99 vs baseline: p99 ÷ that of {baseline} in the same repeat, less is better; median of these ratios.{} Rows are in order of p99, since the rate is given.", no_difference(summary)
             ),
         });
     }
@@ -237,6 +244,15 @@ fn legend(summary: &Summary<'_>) -> Vec<String> {
     lines
 }
 
+fn no_difference(summary: &Summary<'_>) -> &'static str {
+    let mut ratios = summary.rows().filter_map(|row| row.ratio_to_baseline);
+    if ratios.any(|ratio| ratio.shows_no_difference()) {
+        " ≈: no difference seen, the interval holds 1."
+    } else {
+        ""
+    }
+}
+
 /// What stands behind a median, by whether some row `has` a spread of that kind.
 pub(crate) fn spreads(has: impl Fn(fn(&Spread) -> bool) -> bool) -> String {
     let interval = "[low, high]: 95 % confidence interval of the median over repeats.";
@@ -257,26 +273,38 @@ pub(crate) fn spreads(has: impl Fn(fn(&Spread) -> bool) -> bool) -> String {
     }
 }
 
-fn marks(summary: &Summary<'_>) -> Option<String> {
-    let qualified = summary
+fn marks(summary: &Summary<'_>) -> Vec<String> {
+    let has_missed = |row: &Row| row.rate.is_some_and(|rate| !rate.is_kept);
+    let mut qualified = summary
         .rows()
-        .any(|row| row.standing == Standing::Qualified);
-    qualified.then(|| {
-        match summary.compared() {
-            Compared::MessagesPerSecond => {
-                "≥: at least this much, the generator could give no more; ranked apart."
-            }
-            Compared::LatencyP99 => "*: stands with a reservation, see above; ranked apart.",
-        }
-        .to_owned()
-    })
+        .filter(|row| row.standing == Standing::Qualified);
+    let marked = match summary.compared() {
+        Compared::MessagesPerSecond => qualified
+            .next()
+            .map(|_| "≥: at least this much, the generator could give no more; ranked apart."),
+        Compared::LatencyP99 => qualified
+            .find(|row| !has_missed(row))
+            .map(|_| "*: stands with a reservation, see above; ranked apart."),
+    };
+    let missed = summary.rows().any(has_missed).then_some(NOT_KEPT);
+    let lines = marked.into_iter().chain(missed);
+    lines.map(str::to_owned).collect()
 }
 
+/// What the marks of a rate that was not kept mean.
+pub(crate) const NOT_KEPT: &str = "rate not kept: less than 95 % of it was answered, beyond what was in flight; ranked apart. ≥: its latencies are at least so much, since the requests that were due and never sent have waited too.";
+
 fn partial(summary: &Summary<'_>) -> Option<String> {
-    let has_partial = summary.rows().any(|row| row.standing == Standing::Partial);
-    has_partial.then(|| {
-        "serves k of N: by its design it serves k connections at once, and the others wait in its accept queue; nothing is wrong, and nothing to rank.".to_owned()
-    })
+    let mut rows = summary
+        .rows()
+        .filter(|row| row.standing == Standing::Partial);
+    let row = rows.next()?;
+    let words = if row.answered_of.is_some() {
+        "answered k of N: the other requests failed as the kernel's account explains (see the findings and the record); percentiles of the answered alone would not be those of all, so nothing is ranked."
+    } else {
+        "serves k of N: by its design it serves k connections at once, and the others wait in its accept queue; nothing is wrong, and nothing to rank."
+    };
+    Some(words.to_owned())
 }
 
 /// Explains the limits that occur.
@@ -287,6 +315,14 @@ fn limits(summary: &Summary<'_>) -> Option<String> {
         (Limit::Both, "server and generator used up theirs"),
         (Limit::Rate, "the open loop's rate, and the server kept up"),
         (Limit::Waiting, "neither side was busy"),
+        (
+            Limit::OtherPrograms,
+            "neither side was busy, and other programs used the CPUs that one of them waited for",
+        ),
+        (
+            Limit::ReadLate,
+            "the CPU time of one side was read too late",
+        ),
         (
             Limit::Unknown,
             "the server's CPU time is not visible from here",

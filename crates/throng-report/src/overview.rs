@@ -1,4 +1,5 @@
-//! How each target behaves along a sweep: its throughput at every setting in one table.
+//! How each target behaves along a sweep, in one table: its throughput at every setting; in an open loop, where that is given, how
+//! much of the rate was kept and the 99th percentile of latency.
 //!
 //! The key that varies fastest, mostly the connections, goes along the columns; a target has a line for each combination of the
 //! others.

@@ -116,8 +116,11 @@ fn line(line: Option<&LinePhase>) -> Option<u64> {
 pub struct Phase {
     /// Which.
     pub phase: PhaseKind,
-    /// Its length on the clock.
+    /// Its length on the clock: of what it was for, without the waits for what never came.
     pub duration_ns: Option<Estimate>,
+    /// The time in which the costs arose, from the reading of both sides before it to the one after it; median. Whatever was waited for
+    /// in vain is in it.
+    pub window_ns: Option<f64>,
     /// What it cost the generator.
     pub generator: Option<Cost>,
     /// What it cost the server.
@@ -145,6 +148,7 @@ pub(crate) fn of(behind: &Behind<'_>, kinds: &[PhaseKind]) -> Vec<Phase> {
         let found = Phase {
             phase,
             duration_ns: behind.estimate(|trial| Some(phase.duration_ns(trial)? as f64)),
+            window_ns: behind.median(|trial| Some(phase.cost(trial)?.window_ns as f64)),
             generator: cost(behind, phase, |cost| cost.generator),
             server: cost(behind, phase, |cost| cost.server),
         };

@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use crate::median::{self, Estimate};
+use crate::median::{self, Estimate, Spread};
 
 /// Which figure of the two targets is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -58,6 +58,19 @@ pub struct Ratio {
     pub estimate: Estimate,
 }
 
+impl Ratio {
+    /// Whether the two may be the same: the interval, or the range, holds 1.
+    #[must_use]
+    pub fn shows_no_difference(&self) -> bool {
+        match self.estimate.spread {
+            Spread::Interval95 { low, high } | Spread::Range { low, high } => {
+                self.bound == Bound::Exact && low <= 1.0 && 1.0 <= high
+            }
+            Spread::Single => false,
+        }
+    }
+}
+
 /// Median and spread of the ratios of `(target, baseline)` pairs; `None` without a pair whose baseline is above 0.
 #[must_use]
 pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Estimate> {
@@ -74,7 +87,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::median::Spread;
 
     #[test]
     fn what_slows_both_of_a_pair_cancels_out() {
@@ -104,6 +116,37 @@ mod tests {
         assert_eq!(Bound::of_ratio(Exact, AtLeast), Some(AtMost));
         assert_eq!(Bound::of_ratio(Exact, AtMost), Some(AtLeast));
         assert_eq!(Bound::of_ratio(AtLeast, AtLeast), None);
+    }
+
+    #[test]
+    fn an_interval_that_holds_one_shows_no_difference() {
+        let of = |bound, spread| {
+            let estimate = Estimate {
+                median: 1.0,
+                spread,
+                values: 6,
+            };
+            let compared = Compared::MessagesPerSecond;
+            Ratio {
+                compared,
+                bound,
+                estimate,
+            }
+            .shows_no_difference()
+        };
+        let interval = |low, high| Spread::Interval95 { low, high };
+        assert!(of(Bound::Exact, interval(0.9, 1.0)));
+        assert!(of(
+            Bound::Exact,
+            Spread::Range {
+                low: 1.0,
+                high: 1.2
+            }
+        ));
+        assert!(!of(Bound::Exact, interval(0.9, 0.99)));
+        assert!(!of(Bound::Exact, interval(1.01, 1.2)));
+        assert!(!of(Bound::AtLeast, interval(0.9, 1.1)));
+        assert!(!of(Bound::Exact, Spread::Single));
     }
 
     proptest! {

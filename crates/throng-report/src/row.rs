@@ -8,6 +8,7 @@ use crate::backlog::cell::failures;
 use crate::languages;
 use crate::median;
 use crate::merge::{Live, merged};
+use crate::rate::Rate;
 use crate::ratio::{self, Bound, Compared, Ratio};
 use crate::summary::{Cycles, Latency, Row, Standing, target_name};
 use crate::worth::{Sorted, Worth};
@@ -23,6 +24,7 @@ pub(crate) fn rows(record: &RunRecord, setting: u32, compared: Compared) -> Vec<
             let trials = sorted(index);
             let mut row = figures(&trials, target_name(plan, index), plan.repeats);
             row.serves_of = serves_of(plan, trials.of_worth(Worth::Partial));
+            row.answered_of = answered_of(trials.of_worth(Worth::Partial));
             row.is_baseline = index == plan.baseline;
             let asked = plan.settings.get(setting as usize);
             row.published = asked.and_then(|asked| languages::beside(&row.target, asked));
@@ -79,6 +81,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         rank: None,
         trials: trials.counts(planned),
         serves_of: None,
+        answered_of: None,
         connections_starved: connections_starved(basis),
         failed_checks: trials.failed_checks(),
         messages_per_second: median::estimate(&throughputs(basis.iter().copied())),
@@ -88,6 +91,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         },
         ratio_to_baseline: None,
         published: None,
+        rate: Rate::of(basis),
         latency: latency.as_ref().map(latency_summary),
         server_cpu_per_message_ns: server_median(basis, |side| side.cpu_per_message_ns),
         server_system_share: server_median(basis, system_share),
@@ -181,7 +185,9 @@ pub(crate) fn latency_summary(live: &Live) -> Latency {
 fn most_frequent_limit(trials: &[&Trial]) -> Option<Limit> {
     let order = [
         Limit::Unknown,
+        Limit::ReadLate,
         Limit::Waiting,
+        Limit::OtherPrograms,
         Limit::Rate,
         Limit::Both,
         Limit::Generator,
@@ -200,10 +206,18 @@ pub(crate) fn serves_of<'a>(
     plan: &Plan,
     mut trials: impl Iterator<Item = &'a Trial>,
 ) -> Option<(u32, u32)> {
-    let trial = trials.next()?;
+    let trial = trials.find(|trial| trial.connections.is_none())?;
     let served = trial.exchange.as_ref()?.connections_served;
     let setting = plan.settings.get(trial.setting as usize)?;
     Some((served, setting.connections))
+}
+
+/// How many requests were answered, and how many there were, where each has a connection of its own.
+pub(crate) fn answered_of<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<(u64, u64)> {
+    let phases = trials.filter_map(|trial| trial.connections.as_ref());
+    phases
+        .map(|phase| (phase.answered, phase.begun))
+        .reduce(|one, other| (one.0 + other.0, one.1 + other.1))
 }
 
 /// A few connections may be unlucky, and a machine that stood still at the end of the window starves all of them; between

@@ -1,7 +1,7 @@
 //! The slowest requests of a run, each with where its time went.
 //!
 //! Only requests whose causes were found out are told of: the slow and the failed ones of experiments in which each has a connection of
-//! its own. All of them are in the record.
+//! its own, in trials that may be quoted. All of them are in the record.
 
 use std::cmp::Reverse;
 
@@ -10,6 +10,7 @@ use throng_record::{Cause, RequestRecord, RunRecord};
 
 use crate::findings::{Place, place, times};
 use crate::format;
+use crate::worth::may_be_quoted;
 
 /// More would say no more.
 const SHOWN: usize = 10;
@@ -30,8 +31,8 @@ pub struct SlowRequest<'a> {
 #[must_use]
 pub fn slowest(record: &RunRecord) -> Vec<SlowRequest<'_>> {
     let mut slow: Vec<_> = record
-        .trials
-        .iter()
+        .counted()
+        .filter(|trial| may_be_quoted(record, trial))
         .flat_map(|trial| {
             let phases = trial.connections.iter();
             let requests = phases.flat_map(|phase| &phase.requests);

@@ -3,7 +3,7 @@
 //! Every report but the CSV of single trials is made from this, and `--format json` is this.
 //!
 //! **Which trials a row stands on.** Its valid ones, where they are at least as many as the qualified ones; then the row is
-//! ranked. Otherwise its valid and qualified ones together, as a bound ("at least X"), since leaving most of the fast
+//! ranked; of an open loop only if none of its trials missed its rate. Otherwise its valid and qualified ones together, as a bound ("at least X"), since leaving most of the fast
 //! trials out would flatter nobody but the slow ones; then it stands apart. A row without either stands on nothing: it has
 //! no figures, only a reason. Latencies are those of all its trials merged, so that a percentile is one of messages and not
 //! an average of percentiles.
@@ -20,9 +20,11 @@ use throng_record::{
 
 use crate::backlog::{self, Failures, Table};
 use crate::checks::{self, Remark};
+use crate::disturbed::{self, Disturbed};
 use crate::findings::{self, Found};
 use crate::languages::Beside;
 use crate::median::Estimate;
+use crate::rate::Rate;
 use crate::ratio::{Compared, Ratio};
 use crate::slowest::{self, SlowRequest};
 use crate::{accept, crowd, fanout, hold};
@@ -71,6 +73,9 @@ pub struct Summary<'a> {
     pub unseen: Vec<Unseen<'a>>,
     /// Targets with a loop for each CPU that got only one, on a machine that has more.
     pub held_to_one_cpu: Vec<&'a str>,
+    /// What of it is of a disturbed machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<Disturbed>,
     /// What the checks found, each thing once.
     pub remarks: Vec<Remark>,
     /// The resolved plan.
@@ -113,12 +118,15 @@ pub enum Standing {
     Ranked,
     /// They are bounds ("at least X"); ranked apart.
     Qualified,
-    /// The server serves fewer connections at once than there are, by its design: "serves k of N"; no figures, not ranked.
+    /// Figures would be those of a part: the server serves fewer connections at once than there are ("serves k of N"), or requests failed as the
+    /// kernel's account explains ("answered k of N"). Not ranked.
     Partial,
     /// Every trial failed a check; no figures, never ranked.
     Invalid,
     /// No trial could run to its end.
     Failed,
+    /// Not tried: trials before have shown what would come of it.
+    Spared,
     /// The run was cut short before.
     NotMeasured,
 }
@@ -128,8 +136,10 @@ pub enum Standing {
 pub struct TrialCounts {
     /// Asked for by the plan.
     pub planned: u32,
-    /// Passed every check.
+    /// Ranked.
     pub valid: u32,
+    /// Of those with figures, the ones that were disturbed.
+    pub disturbed: u32,
     /// Stand with a reservation.
     pub qualified: u32,
     /// Their server serves fewer connections at once than there were.
@@ -138,6 +148,8 @@ pub struct TrialCounts {
     pub invalid: u32,
     /// Could not run.
     pub failed: u32,
+    /// Not made, since trials before have shown what would come of them.
+    pub spared: u32,
     /// Under way when the user ended the run.
     pub interrupted: u32,
 }
@@ -170,13 +182,16 @@ pub struct Row {
     pub is_baseline: bool,
     /// What the figures are worth.
     pub standing: Standing,
-    /// Place among the ranked rows of the group, from 1. A place is an order of medians: whether two targets differ, their
-    /// ratio says.
+    /// Place among the ranked rows of the group, from 1: an order of medians. Rows whose interval overlaps that of the first of them share its
+    /// place: no difference was seen.
     pub rank: Option<u32>,
     /// How many trials ended how.
     pub trials: TrialCounts,
     /// For a server that serves fewer connections at once than there are: how many got replies, and of how many.
     pub serves_of: Option<(u32, u32)>,
+    /// Where every message has a connection of its own and the kernel's account explains why requests failed: how many were answered, and of how many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered_of: Option<(u64, u64)>,
     /// Connections whose message had, when the window ended, waited longer than any reply took; median of the trials,
     /// absent where they are ten, less than one in a hundred, or all.
     pub connections_starved: Option<f64>,
@@ -191,6 +206,9 @@ pub struct Row {
     /// What is published of this server, asked the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<Beside>,
+    /// Open loop: how much of its rate was kept. Where that was not all, latencies are lower bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// Latency.
     pub latency: Option<Latency>,
     /// CPU time of the server's process tree ÷ messages; median of the trials.
@@ -246,6 +264,7 @@ impl<'a> Summary<'a> {
             interrupted: record.interrupted,
             baseline: target_name(plan, plan.baseline),
             held_to_one_cpu: held_to_one_cpu(record),
+            disturbed: disturbed::of(record),
             remarks: checks::remarks(record),
             groups: groups(record),
             tables: backlog::tables(record),
@@ -310,8 +329,7 @@ pub(crate) fn target_name(plan: &Plan, index: u32) -> &str {
 fn held_to_one_cpu(record: &RunRecord) -> Vec<&str> {
     let has_one_loop = |index: usize| {
         let mut trials = record
-            .trials
-            .iter()
+            .counted()
             .filter(|trial| trial.target as usize == index)
             .peekable();
         trials.peek().is_some()
@@ -329,9 +347,14 @@ fn held_to_one_cpu(record: &RunRecord) -> Vec<&str> {
 }
 
 impl TrialCounts {
-    /// Those that ran to their end, or could not run.
+    /// What figures carry that are those of a disturbed machine, be it in one of their trials.
+    pub(crate) fn mark(&self) -> &'static str {
+        if self.disturbed > 0 { "~ " } else { "" }
+    }
+
+    /// Those that ran to their end, could not run, or need not.
     fn made(&self) -> u32 {
-        self.valid + self.qualified + self.partial + self.invalid + self.failed
+        self.valid + self.qualified + self.partial + self.invalid + self.failed + self.spared
     }
 }
 
@@ -356,7 +379,7 @@ fn groups(record: &RunRecord) -> Vec<Group<'_>> {
 
 fn unseen(record: &RunRecord) -> Vec<Unseen<'_>> {
     let mut reasons: Vec<Unseen<'_>> = Vec::new();
-    for reason in record.trials.iter().flat_map(|trial| &trial.unseen) {
+    for reason in record.counted().flat_map(|trial| &trial.unseen) {
         match reasons.iter_mut().find(|known| known.reason == reason) {
             Some(known) => known.trials += 1,
             None => reasons.push(Unseen { reason, trials: 1 }),
@@ -377,8 +400,19 @@ fn ordered(mut rows: Vec<Row>, compared: Compared) -> Vec<Row> {
             .cmp(&other.standing)
             .then(figures(one).total_cmp(&figures(other)))
     });
-    for (place, row) in (1..).zip(&mut rows) {
-        row.rank = (row.standing == Standing::Ranked).then_some(place);
+    let mut leader: Option<(u32, Option<Estimate>)> = None;
+    let ranked = rows
+        .iter_mut()
+        .filter(|row| row.standing == Standing::Ranked);
+    for (place, row) in (1..).zip(ranked) {
+        let rate = row.messages_per_second;
+        let rate = rate.filter(|_| compared == Compared::MessagesPerSecond);
+        let ties = |(_, of_leader): &(u32, Option<Estimate>)| {
+            of_leader.zip(rate).is_some_and(|(a, b)| a.overlaps(&b))
+        };
+        let leading = leader.filter(ties).unwrap_or((place, rate));
+        row.rank = Some(leading.0);
+        leader = Some(leading);
     }
     rows
 }

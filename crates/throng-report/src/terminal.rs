@@ -15,7 +15,7 @@ use throng_record::plan::Experiment;
 
 use crate::Options;
 use crate::backlog::{self, columns as backlog_columns};
-use crate::columns::{self, Column, OF_CYCLES, rate_unit, short_throughput};
+use crate::columns::{self, Column, OF_CYCLES, overview_title, short_throughput};
 use crate::context;
 use crate::format::ABSENT;
 use crate::notes;
@@ -237,11 +237,7 @@ impl Page<'_> {
             })));
         }
         let widths = table.column_max_content_widths();
-        let title = format!(
-            "{} by {}",
-            rate_unit(self.summary.plan.experiment),
-            overview.along
-        );
+        let title = format!("{} by {}", overview_title(self.summary), overview.along);
         format!(
             "{}{}",
             self.heading(&title),

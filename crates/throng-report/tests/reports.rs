@@ -26,6 +26,14 @@ fn terminal_of_a_closed_loop_with_every_kind_of_trial() {
 }
 
 #[test]
+fn reports_of_a_disturbed_machine() {
+    let record = fixture::disturbed();
+    insta::assert_snapshot!("disturbed_terminal_120", terminal(&record, 120));
+    insta::assert_snapshot!("disturbed_terminal_80", terminal(&record, 80));
+    insta::assert_snapshot!("disturbed_csv", other(&record, Format::Csv));
+}
+
+#[test]
 fn terminal_of_an_open_loop() {
     let record = fixture::open();
     insta::assert_snapshot!("open_terminal_160", terminal(&record, 160));
@@ -100,6 +108,15 @@ fn terminal_of_held_connections() {
     insta::assert_snapshot!("hold_terminal_80", terminal(&record, 80));
     let few = fixture::hold_few();
     insta::assert_snapshot!("hold_few_terminal_100", terminal(&few, 100));
+}
+
+#[test]
+fn rates_that_were_not_kept() {
+    let record = fixture::rates();
+    insta::assert_snapshot!("rates_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("rates_terminal_80", terminal(&record, 80));
+    insta::assert_snapshot!("rates_markdown", other(&record, Format::Markdown));
+    insta::assert_snapshot!("rates_csv", other(&record, Format::Csv));
 }
 
 #[test]

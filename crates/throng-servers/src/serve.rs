@@ -21,7 +21,7 @@ use crate::models::{
 };
 use crate::note::Note;
 use crate::opening::{Announcement, Opening};
-use crate::workload::{Broadcast, Echo, Http, Inline, Oneshot, Session, Workload};
+use crate::workload::{Answer, Broadcast, Delayed, DelayedSettings, Echo, Session, Workload};
 
 /// Where and how to listen, and how long to take for an answer.
 #[derive(Clone, Debug, Default)]
@@ -224,8 +224,8 @@ fn serve_until(
     let served = match workload {
         Workload::Echo => run::<Echo>(model, opening, &(), stop),
         Workload::Broadcast => run::<Broadcast>(model, opening, &(), stop),
-        Workload::Http => run_delayed::<Http>(model, opening, options, stop),
-        Workload::Oneshot => run_delayed::<Oneshot>(model, opening, options, stop),
+        Workload::Http => run_delayed(model, Answer::Http, opening, options, stop),
+        Workload::Oneshot => run_delayed(model, Answer::Oneshot, opening, options, stop),
     };
     served.map_err(|source| match source {
         ModelError::Listen(error) => ServeError::Listen(error),
@@ -275,18 +275,24 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
 }
 
 /// With the delay as the workload has it, or slept out inline where that makes a difference.
-fn run_delayed<S: Session<Settings = Duration>>(
+fn run_delayed(
     model: Model,
+    answer: Answer,
     opening: &mut Opening<'_>,
     options: &Options,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
-    if options.delay_inline && !model.blocks() {
-        let stop_too = Arc::new(stop.try_clone_to_owned()?);
-        run::<Inline<S>>(model, opening, &(options.delay, stop_too), stop)
-    } else {
-        run::<S>(model, opening, &options.delay, stop)
-    }
+    let is_inline = options.delay_inline && !model.blocks();
+    let settings = DelayedSettings {
+        answer,
+        delay: options.delay,
+        inline: if is_inline {
+            Some(Arc::new(stop.try_clone_to_owned()?))
+        } else {
+            None
+        },
+    };
+    run::<Delayed>(model, opening, &settings, stop)
 }
 
 fn run<S: Session>(

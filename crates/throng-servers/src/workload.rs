@@ -5,6 +5,7 @@
 //! sleeps, an event loop sets a timer, a runtime suspends a task.
 
 mod broadcast;
+mod delayed;
 mod echo;
 mod http;
 mod inline;
@@ -16,9 +17,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 pub(crate) use broadcast::Broadcast;
+pub(crate) use delayed::{Answer, Delayed, Settings as DelayedSettings};
 pub(crate) use echo::Echo;
 pub(crate) use http::Http;
-pub(crate) use inline::Inline;
+use inline::Inline;
 pub(crate) use oneshot::Oneshot;
 
 /// The wire behaviour of a server.

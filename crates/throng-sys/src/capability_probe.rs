@@ -1,4 +1,4 @@
-//! What this kernel lets this user do, found out by doing it: io_uring, namespaces, trace events.
+//! What this kernel lets this user do, found out by doing it: io_uring, namespaces.
 //!
 //! Settings and version numbers only hint; containers, seccomp filters and security modules decide at the call.
 //! Each probe therefore makes the call, undoes it, and turns a refusal into its [`Obstacle`]. The calling
@@ -8,7 +8,6 @@ use std::io;
 
 use io_uring::IoUring;
 
-use crate::retransmission::RetransmissionTap;
 use crate::sysctl;
 
 mod namespaces;
@@ -151,15 +150,6 @@ fn io_uring_disabled() -> Option<String> {
     sysctl::read(IO_URING_DISABLED).ok()
 }
 
-/// Whether the kernel's trace events may be listened to, to hear of what handshakes send again ([`crate::retransmission`]).
-pub fn trace_events() -> Availability {
-    // Of a port that nobody connects to; whatever is heard is not read.
-    match RetransmissionTap::start(1) {
-        Ok(_tap) => Availability::Usable,
-        Err(error) => Availability::Unusable(Obstacle::from_error(&error, Some("CAP_SYS_ADMIN"))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,14 +189,5 @@ mod tests {
     #[test]
     fn io_uring_is_judged_as_the_kernel_answers() {
         assert_eq!(io_uring().is_usable(), smallest_ring().is_ok());
-    }
-
-    #[test]
-    fn trace_events_are_root_s_or_refused_for_the_privilege() {
-        if let Availability::Unusable(obstacle) = trace_events() {
-            let privileged = rustix::process::geteuid().is_root();
-            let is_for_privilege = matches!(obstacle, Obstacle::NotPermitted { .. });
-            assert!(privileged || is_for_privilege, "{obstacle:?}");
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! Termination as a readable descriptor, so that an event loop meets SIGTERM like any other event; and the ending of
 //! process groups that we started.
+//!
+//! SIGHUP, which a terminal that is closed sends, means the same, unless it was ignored from the start on (`nohup(1)`).
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -11,20 +13,23 @@ use rustix::process::{Pid, Signal};
 
 use crate::clock::SECOND_NS;
 
-/// SIGTERM and SIGINT, blocked in this thread (and in threads it starts later) and readable from here instead.
+/// SIGTERM, SIGINT and SIGHUP, blocked in this thread (and in threads it starts later) and readable from here instead.
 #[derive(Debug)]
 pub struct Termination {
     fd: OwnedFd,
 }
 
 impl Termination {
-    /// Takes both signals over. Call it before any other thread exists: one that was started earlier still has the
+    /// Takes the signals over. Call it before any other thread exists: one that was started earlier still has the
     /// signals unblocked and would die of them.
     ///
     /// # Errors
     /// As `signalfd(2)`.
     pub fn take_over() -> io::Result<Self> {
-        let fd = take_over(&[libc::SIGTERM, libc::SIGINT])?;
+        let signals = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
+        // A signal that is blocked would be heard although it is ignored.
+        let is_hangup_ignored = is_ignored(libc::SIGHUP)?;
+        let fd = take_over(&signals[..if is_hangup_ignored { 2 } else { 3 }])?;
         Ok(Self { fd })
     }
 
@@ -82,6 +87,18 @@ pub(crate) fn take_all(fd: &OwnedFd) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+fn is_ignored(signal: libc::c_int) -> io::Result<bool> {
+    let mut action = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: no new action is given, and the place for the old one is valid; the call initialises it unless it fails.
+    let action = unsafe {
+        if libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        action.assume_init()
+    };
+    Ok(action.sa_sigaction == libc::SIG_IGN)
 }
 
 fn take_over(signals: &[libc::c_int]) -> io::Result<OwnedFd> {

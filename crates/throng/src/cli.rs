@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept, backlog, churn, completions, doctor, echo, fanout, generate, hold, load, man,
+    accept, backlog, churn, completions, doctor, echo, fanout, generate, guard, hold, load, man,
     namespace, report, run, serve, servers,
 };
 use crate::exit::Exit;
@@ -28,7 +28,7 @@ Exit codes:
   0    done
   1    a trial failed, a server answered wrongly or died, or a target has no trial to rank
   2    the command line, a plan or a target is wrong
-  130  ended early by Ctrl-C or SIGTERM; what was measured is kept
+  130  ended early by Ctrl-C, SIGTERM or SIGHUP; what was measured is kept
 
 Results go to standard output, everything else to standard error. NO_COLOR is honoured.";
 
@@ -68,6 +68,7 @@ pub(crate) enum Command {
     Man(man::Arguments),
     Load(load::Arguments),
     Namespace(namespace::Arguments),
+    Guard(guard::Arguments),
     Generate(generate::Arguments),
 }
 
@@ -89,6 +90,7 @@ impl Command {
             Self::Man(arguments) => man::run(arguments),
             Self::Load(arguments) => load::run(arguments),
             Self::Namespace(arguments) => namespace::run(arguments),
+            Self::Guard(arguments) => guard::run(arguments),
             Self::Generate(arguments) => generate::run(arguments),
         }
     }

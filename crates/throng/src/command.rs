@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod echo;
 pub(crate) mod fanout;
 pub(crate) mod generate;
+pub(crate) mod guard;
 pub(crate) mod hold;
 pub(crate) mod load;
 pub(crate) mod man;

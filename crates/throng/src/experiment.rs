@@ -3,13 +3,14 @@
 use std::num::NonZeroU32;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
 use throng_lab::capacity::{Facts, foresee};
 use throng_lab::plan::{
     BuiltInModel, Environment, ModelServes, ModelWorkers, PerConnection, PlanDraft, PlanError,
-    Resolved, resolve,
+    Resolved, resolve, value,
 };
 use throng_lab::target::TargetDraft;
 use throng_lab::{Finished, RunError, Setup};
@@ -49,6 +50,12 @@ pub(crate) struct RunFlags {
     /// The short form: fewer and shorter trials, two minutes at most
     #[arg(long, help_heading = "Load")]
     quick: bool,
+    /// How long trials that were disturbed are made again at the end; 0 for never [default: as long as the plan is estimated to take]
+    #[arg(long, value_name = "TIME", value_parser = patience, help_heading = "Load")]
+    patience: Option<Duration>,
+    /// Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want
+    #[arg(long, conflicts_with = "patience", help_heading = "Load")]
+    strict: bool,
     #[command(flatten)]
     report: ReportFlags,
     #[command(flatten)]
@@ -67,6 +74,14 @@ impl CaptureFlag {
     pub(crate) fn file(&self) -> Option<&Path> {
         self.capture.as_deref()
     }
+}
+
+/// `0` needs no unit.
+fn patience(text: &str) -> Result<Duration, String> {
+    if text.trim() == "0" {
+        return Ok(Duration::ZERO);
+    }
+    value::duration(text)
 }
 
 fn formats() -> impl clap::builder::TypedValueParser<Value = Format> {
@@ -137,7 +152,7 @@ fn serves_at_once(model: Model) -> ModelServes {
 pub(crate) fn targets(texts: &[String], commands: &[String]) -> Vec<TargetDraft> {
     let texts = texts.iter().map(|text| text.as_str().into());
     texts
-        .chain(commands.iter().map(TargetDraft::command))
+        .chain(commands.iter().map(|text| TargetDraft::command(text)))
         .collect()
 }
 
@@ -186,6 +201,8 @@ pub(crate) fn carry_out(
         throng_version: env!("CARGO_PKG_VERSION"),
         models: &environment.models,
         capture,
+        patience: run.patience,
+        is_strict: run.strict,
         interrupted: &interrupted,
     };
     let mut progress = Progress::new();

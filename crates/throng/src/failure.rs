@@ -50,15 +50,15 @@ impl Failure {
         self
     }
 
-    /// Takes the hint out of a message of the other crates: its first line has the next step last, after a semicolon. Lines
-    /// below it quote something, such as a server's output, and stay.
+    /// Takes the hint out of a message of the other crates: its first line has the next step last, after a semicolon that is in no
+    /// parentheses and no quotation. Lines below it quote something, such as a server's output, and stay.
     pub(crate) fn with_hint_parted(mut self) -> Self {
         let (sentence, quoted) = match self.what.split_once('\n') {
             Some((sentence, quoted)) => (sentence, format!("\n{quoted}")),
             None => (self.what.as_str(), String::new()),
         };
         if self.hint.is_none()
-            && let Some((what, hint)) = sentence.rsplit_once("; ")
+            && let Some((what, hint)) = split_at_last_semicolon(sentence)
         {
             self.hint = Some(hint.to_owned());
             self.what = format!("{what}{quoted}");
@@ -77,6 +77,28 @@ impl Failure {
         }
         let _ = anstream::stderr().lock().write_all(text.as_bytes());
     }
+}
+
+/// At the last `; ` outside parentheses and quotation marks. What is quoted is escaped as Rust's `Debug` does.
+fn split_at_last_semicolon(sentence: &str) -> Option<(&str, &str)> {
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_u32, false, false);
+    let mut last = None;
+    for (place, letter) in sentence.char_indices() {
+        if std::mem::take(&mut is_escaped) {
+            continue;
+        }
+        match letter {
+            '\\' => is_escaped = is_quoted,
+            '"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ';' if depth == 0 => last = Some(place),
+            _ => {}
+        }
+    }
+    let (what, hint) = sentence.split_at(last?);
+    Some((what, hint.strip_prefix("; ")?))
 }
 
 /// Something the user should know although the work goes on.
@@ -99,6 +121,19 @@ mod tests {
         let failure = Failure::usage("it is 0; nothing runs; write 1").with_hint_parted();
         assert_eq!(failure.what, "it is 0; nothing runs");
         assert_eq!(failure.hint.as_deref(), Some("write 1"));
+    }
+
+    #[test]
+    fn a_semicolon_within_parentheses_ends_no_sentence() {
+        let failure = Failure::usage("wrong (a; b (c; d)); look (e; f)").with_hint_parted();
+        assert_eq!(failure.what, "wrong (a; b (c; d))");
+        assert_eq!(failure.hint.as_deref(), Some("look (e; f)"));
+        let failure = Failure::usage("wrong bytes: check it (--send; --expect)").with_hint_parted();
+        assert_eq!(failure.what, "wrong bytes: check it (--send; --expect)");
+        assert_eq!(failure.hint, None);
+        let quoted = r#"wrong bytes ("a(; \"" where "b" was due): it corrupts; check it"#;
+        let failure = Failure::usage(quoted).with_hint_parted();
+        assert_eq!(failure.hint.as_deref(), Some("check it"));
     }
 
     #[test]

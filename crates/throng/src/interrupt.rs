@@ -1,6 +1,6 @@
 //! Ctrl-C: the first ends the run early and in order, keeping what it measured; the second ends the program at once.
 //!
-//! SIGTERM counts as Ctrl-C. Children are in process groups of their own, so the terminal's signal reaches only us, and
+//! SIGTERM and SIGHUP count as Ctrl-C. Children are in process groups of their own, so the terminal's signal reaches only us, and
 //! they are bound to our main thread: when the second one ends us, the kernel ends them.
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -29,9 +29,10 @@ pub(crate) fn watch() -> Result<Arc<AtomicBool>, Failure> {
     Ok(interrupted)
 }
 
-/// Calls `act` with 1 for the first SIGINT or SIGTERM, 2 for the second, and so on, on a thread of its own.
+/// Calls `act` with 1 for the first SIGINT, SIGTERM or SIGHUP, 2 for the second, and so on, on a thread of its own.
 pub(crate) fn on_termination(act: impl Fn(u32) + Send + 'static) -> Result<(), Failure> {
-    let cannot = |error| Failure::failed("cannot take SIGTERM and SIGINT over").cause(error);
+    let cannot =
+        |error| Failure::failed("cannot take SIGTERM, SIGINT and SIGHUP over").cause(error);
     let termination = Termination::take_over().map_err(cannot)?;
     std::thread::Builder::new()
         .name("signals".to_owned())

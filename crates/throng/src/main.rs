@@ -6,6 +6,7 @@
 mod catalogue;
 mod cli;
 mod command;
+mod defaults;
 mod doctor;
 mod exit;
 mod experiment;
@@ -19,10 +20,11 @@ mod verdict;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 fn main() -> ExitCode {
-    let cli = match cli::Cli::try_parse() {
+    let matches = defaults::command().try_get_matches();
+    let cli = match matches.and_then(|matches| cli::Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             match flags::of_other_experiment(&error, std::env::args().nth(1).as_deref()) {

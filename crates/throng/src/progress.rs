@@ -1,6 +1,6 @@
 //! How far a run is: a line on standard error before it starts, and a bar while it goes on where that is a terminal.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anstream::eprintln;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,6 +19,8 @@ pub(crate) struct Progress {
     trial: String,
     /// Replies and time at the last event, for the rate between two events.
     last: (u64, Duration),
+    since: Instant,
+    estimate: Duration,
 }
 
 impl Progress {
@@ -27,6 +29,8 @@ impl Progress {
             bar: ProgressBar::hidden(),
             trial: String::new(),
             last: (0, Duration::ZERO),
+            since: Instant::now(),
+            estimate: Duration::ZERO,
         }
     }
 
@@ -52,7 +56,7 @@ impl Progress {
             } => {
                 self.trial = format!("{} · {}", target.name, heading(setting));
                 self.last = (0, Duration::ZERO);
-                self.bar.set_message(self.trial.clone());
+                self.show(&self.trial);
             }
             Event::Progress {
                 phase,
@@ -60,6 +64,14 @@ impl Progress {
                 elapsed,
                 ..
             } => self.go_on(phase, replies, elapsed),
+            Event::MakingAgain { trials, left } => {
+                self.bar.inc_length(trials.into());
+                self.show(&format!(
+                    "{} disturbed, made again for {} at most",
+                    plural(trials.into(), "trial"),
+                    in_words(left)
+                ));
+            }
             Event::TrialFinished { .. } => self.bar.inc(1),
         }
     }
@@ -80,6 +92,8 @@ impl Progress {
                 ""
             }
         );
+        self.since = Instant::now();
+        self.estimate = estimate;
         self.bar = ProgressBar::new(trials.into());
         let style = ProgressStyle::with_template("{bar:12} {pos}/{len} · {wide_msg}");
         self.bar
@@ -101,7 +115,17 @@ impl Progress {
             TrialPhase::Pinging => format!("pinging{rate}"),
             TrialPhase::Closing => "closing".to_owned(),
         };
-        self.bar.set_message(format!("{} · {phase}", self.trial));
+        self.show(&format!("{} · {phase}", self.trial));
+    }
+
+    fn show(&self, words: &str) {
+        let elapsed = self.since.elapsed();
+        let made = self.bar.position();
+        let all = self.bar.length().unwrap_or(made);
+        let left = remaining(self.estimate, elapsed, (made, all));
+        let (elapsed, left) = (in_words(elapsed), in_words(left));
+        self.bar
+            .set_message(format!("{elapsed}, about {left} left · {words}"));
     }
 
     fn rate(&mut self, replies: u64, elapsed: Duration) -> String {
@@ -114,6 +138,18 @@ impl Progress {
         }
         format!(" · {}/s", count(more as f64 / seconds))
     }
+}
+
+/// What is left of a run of which `made` of `all` trials are made: first as estimated, then at the pace so far.
+fn remaining(estimate: Duration, elapsed: Duration, (made, all): (u64, u64)) -> Duration {
+    // Trials differ in length, so that the pace of the first few says little.
+    const TRIALS_FOR_HALF: f64 = 3.0;
+    let (made, left) = (made as f64, all.saturating_sub(made) as f64);
+    let trust = made / (made + TRIALS_FOR_HALF);
+    let by_pace = elapsed.as_secs_f64() * left / made.max(1.0);
+    let as_estimated = estimate.saturating_sub(elapsed).as_secs_f64();
+    // A day and more is not told in seconds.
+    Duration::from_secs_f64((trust * by_pace + (1.0 - trust) * as_estimated).min(1e6))
 }
 
 /// How many connections are open, where that is told.
@@ -144,6 +180,24 @@ fn may_take_longer(plan: &Plan) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_is_estimated_first_and_then_told_by_the_pace() {
+        let of = |elapsed, made| {
+            let of_all = (made, 100);
+            remaining(
+                Duration::from_secs(100),
+                Duration::from_secs(elapsed),
+                of_all,
+            )
+            .as_secs()
+        };
+        assert_eq!(of(0, 0), 100);
+        assert_eq!(of(3, 1), 147, "a quarter of 297 s and three of 97 s");
+        // Twice as slow as estimated.
+        assert!((90..=100).contains(&of(100, 50)), "{}", of(100, 50));
+        assert_eq!(of(190, 100), 0);
+    }
 
     #[test]
     fn lengths_read_as_people_say_them() {

@@ -1,13 +1,13 @@
 //! What of a run makes the program exit with an error.
 //!
 //! A trial that could not run; a server that answered wrongly, died, disagrees with the generator about what it served, or is known to
-//! break the contract, even once; and a target without a single trial that may be ranked. Noise alone (steal, drift, a law missed) spoils
+//! break the contract, even once; a rate that was asked for and not kept; and a target without a single trial that may be ranked. Noise alone (steal, drift, a law missed) spoils
 //! a trial, and is an error only where it has spoilt all of a target's.
 
 use std::collections::BTreeMap;
 
 use throng_record::plan::Experiment;
-use throng_record::{Check, CheckKind, CheckResult, Outcome, Plan, RunRecord, Trial, Verdict};
+use throng_record::{Check, CheckKind, CheckResult, Outcome, Plan, RunRecord, SideRecord, Trial};
 use throng_report::format::plural;
 use throng_report::setting::heading;
 
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 /// What to tell the user, each thing once; empty where all is well.
 pub(crate) fn complaints(record: &RunRecord) -> Vec<Failure> {
     let mut complaints = Complaints::default();
-    for trial in &record.trials {
+    for trial in record.counted() {
         complaints.hear(trial);
     }
     let mut failures = complaints.failures(&record.plan);
@@ -55,7 +55,7 @@ impl Complaints {
             return self.add(trial.target, Wrong::Failed, message);
         }
         for check in &trial.checks {
-            if check.result == CheckResult::Failed && is_the_servers_fault(check.kind) {
+            if is_error(trial, check) {
                 self.add(trial.target, Wrong::Check(check.kind), &check.detail);
             }
         }
@@ -85,6 +85,33 @@ impl Complaints {
     }
 }
 
+/// Whether a check tells of something wrong even where it happens once: a rate that was not kept is one, though its figures are shown, unless
+/// what others took of the CPUs may be all that was missing.
+fn is_error(trial: &Trial, check: &Check) -> bool {
+    match check.result {
+        CheckResult::Failed => is_the_servers_fault(check.kind),
+        CheckResult::Qualified => check.kind == CheckKind::RateKept && !may_be_taken(trial, check),
+        CheckResult::Passed
+        | CheckResult::Partial
+        | CheckResult::Disturbed
+        | CheckResult::NotApplicable => false,
+    }
+}
+
+/// Whether the rate would have been kept with the CPU time that others took, from whichever side lost more of its own.
+fn may_be_taken(trial: &Trial, rate_kept: &Check) -> bool {
+    let taken = |side: &SideRecord| {
+        let taken_ns = side.stolen_ns.unwrap_or(0) + side.others_ns.unwrap_or(0);
+        taken_ns as f64 / (side.window_ns as f64 * side.cpus.len() as f64)
+    };
+    let sides = [&trial.server, &trial.generator].into_iter().flatten();
+    let left = 1.0 - sides.map(taken).fold(0.0, f64::max);
+    match (rate_kept.measured, rate_kept.bound) {
+        (Some(kept), Some(bound)) => trial.is_disturbed() && kept >= bound * left,
+        _ => false,
+    }
+}
+
 /// Against checks that a noisy machine can fail all by itself.
 fn is_the_servers_fault(kind: CheckKind) -> bool {
     matches!(
@@ -102,26 +129,21 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
     for (target, setting) in cells(&record.plan) {
         let of_cell = || {
             record
-                .trials
-                .iter()
+                .counted()
                 .filter(move |trial| trial.target == target && trial.setting == setting)
         };
-        let is_ranked = |trial: &Trial| {
-            trial.outcome == Outcome::Completed && trial.verdict != Verdict::Invalid
-        };
         let is_told = |trial: &Trial| {
-            matches!(trial.outcome, Outcome::Failed { .. })
-                || trial.checks.iter().any(|check| {
-                    check.result == CheckResult::Failed && is_the_servers_fault(check.kind)
-                })
+            matches!(
+                trial.outcome,
+                Outcome::Failed { .. } | Outcome::Spared { .. }
+            ) || trial.checks.iter().any(|check| is_error(trial, check))
         };
-        if of_cell().any(is_ranked) || of_cell().any(is_told) {
+        if of_cell().any(Trial::stands) || of_cell().any(is_told) {
             continue;
         }
-        let failed = of_cell().flat_map(|trial| &trial.checks);
-        let first = failed
-            .into_iter()
-            .find(|check| check.result == CheckResult::Failed);
+        let checks = of_cell().flat_map(|trial| &trial.checks);
+        let failed = checks.filter(|check| check.result == CheckResult::Failed);
+        let first = failed.min_by_key(|check| check.kind);
         let what = format!(
             "{} has no trial that could be ranked at {}",
             name(&record.plan, target),

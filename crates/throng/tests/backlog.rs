@@ -3,14 +3,13 @@
 
 mod support;
 
-use support::Bench;
 use support::backlog::{
-    assert_explained, assert_retransmissions_agree, assert_valid_but_for_steal, check, connections,
+    assert_explained, assert_retransmissions_agree, assert_valid_but_for_noise, check, connections,
     counter, errors, run, run_one,
 };
+use support::{Bench, THRONG};
 use throng_record::{
-    Cause, CheckKind, CheckResult, Finding, HandshakesSeenBy, Network, Outcome as TrialOutcome,
-    Trial, Verdict,
+    Cause, CheckKind, CheckResult, Finding, Network, Outcome as TrialOutcome, Trial,
 };
 
 const MS: u64 = 1_000_000;
@@ -56,7 +55,7 @@ fn assert_exact(trial: &Trial) {
     assert_explained(trial, 10 * MS);
     if errors(trial).total() == 0 {
         assert_eq!(check(trial, CheckKind::ServerCount), CheckResult::Passed);
-        assert_valid_but_for_steal(trial);
+        assert_valid_but_for_noise(trial);
     }
 }
 
@@ -102,12 +101,31 @@ fn aborts_on_io_uring() {
     }
     assert_eq!(errors(&trials[0]).total(), 0);
     let seen = trials[1].handshakes.expect("seen");
-    assert_eq!(
-        seen.seen_by,
-        HandshakesSeenBy::PacketSocket,
-        "for a capture"
+    assert!(seen.resets_by_server >= errors(&trials[1]).total());
+}
+
+/// Each run has a network of its own, and in each of them the same command listens at the same address and port.
+#[test]
+fn two_runs_at_once_count_their_own_handshakes_alone() {
+    let command = format!(
+        "{THRONG} serve iterative --workload oneshot --delay 10ms --backlog 5 --listen 127.0.0.1:{{port}}"
     );
-    assert!(seen.resets_by_server >= Some(errors(&trials[1]).total()));
+    let mut arguments = OVERFLOWING.to_vec();
+    arguments.splice(..1, ["--command", &command]);
+    arguments.push("20s");
+    let trials = std::thread::scope(|scope| {
+        let runs = [(); 2].map(|()| scope.spawn(|| run_one(&arguments).1));
+        runs.map(|run| run.join().expect("it did not panic"))
+    });
+    for trial in trials {
+        assert_eq!(trial.outcome, TrialOutcome::Completed);
+        assert_eq!(trial.network, Network::Private);
+        assert!(counter(&trial, "TcpExt.ListenOverflows") >= 7);
+        assert_retransmissions_agree(&trial);
+        let seen = trial.handshakes.expect("seen");
+        assert_eq!(seen.syns, connections(&trial).begun, "{seen:?}");
+        assert!(seen.syn_retransmissions >= 7, "{seen:?}");
+    }
 }
 
 /// Two SYNs enter the request queue at once while the accept queue has one place: the second final ACK is dropped, and without cookies the
@@ -190,10 +208,9 @@ fn the_short_plan_of_kernel_settings_keeps_to_its_estimate_and_tells_all() {
     }
     let trials = bench.record().trials;
     assert_eq!(trials.len(), 8, "three settings of two values");
-    let all_are_valid = trials.iter().all(|trial| trial.verdict == Verdict::Valid);
-    assert_eq!(outcome.code == Some(0), all_are_valid, "{}", outcome.stderr);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     for trial in &trials {
-        assert_valid_but_for_steal(trial);
+        assert_valid_but_for_noise(trial);
         assert_retransmissions_agree(trial);
         assert_explained(trial, 40 * MS);
     }

@@ -12,7 +12,7 @@ fn transcript(cases: &[&[&str]]) -> String {
     bench.write("empty.toml", "targets = [\"poll\"]\nsize = []\n");
     let mut text = String::new();
     for arguments in cases {
-        let outcome = bench.throng(arguments);
+        let outcome = bench.throng_as_typed(arguments);
         assert_eq!(outcome.code, Some(2), "{arguments:?}: {}", outcome.stderr);
         assert_eq!(outcome.stdout, "", "{arguments:?}");
         outcome.assert_plain();
@@ -280,7 +280,8 @@ fn a_sweep_that_explodes() {
     let numbers = (1..=150).map(|number| number.to_string());
     let numbers = numbers.collect::<Vec<_>>().join(",");
     let bench = Bench::new();
-    let outcome = bench.throng(&["echo", "all", "--size", &numbers, "--connections", &numbers]);
+    let outcome =
+        bench.throng_as_typed(&["echo", "all", "--size", &numbers, "--connections", &numbers]);
     assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
     for part in [
         "combinations",

@@ -38,7 +38,6 @@ fn every_line_says_what_it_means_and_problems_say_what_to_do() {
         "pid_max",
         "io_uring",
         "network namespaces",
-        "trace events",
         "CPUs",
         "CPU isolation",
         "frequency scaling",

@@ -101,6 +101,37 @@ fn ends_at_once() {
 }
 
 #[test]
+fn goes_into_the_background() {
+    // It may not be throng yet that is found, but what is about to become it.
+    let in_background = ["went into the background", "daemon off;"];
+    let serve = format!("{THRONG} serve poll --listen 127.0.0.1:$0");
+    assert_not_launched(
+        &format!("sh -c 'setsid {serve} &' {{port}}"),
+        &in_background,
+    );
+    assert_not_launched(&format!("sh -c '{serve} &' {{port}}"), &in_background);
+}
+
+/// As `daemon(7)` says, and after it listens, as nginx does; with a worker of its own.
+#[test]
+fn goes_into_the_background_when_it_listens() {
+    let bench = Bench::new();
+    let script = r#"
+import os, socket, sys, time
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+os.fork()
+while True:
+    time.sleep(0.1)
+"#;
+    let script = bench.write("daemon.py", script);
+    let command = format!("python3 {} {{port}}", script.display());
+    assert_not_launched(&command, &["went into the background", "left python3"]);
+}
+
+#[test]
 fn no_such_program() {
     assert_not_launched("./nowhere {port}", &["./nowhere"]);
 }

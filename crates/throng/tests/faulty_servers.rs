@@ -123,6 +123,22 @@ fn no_answer_any_more() {
 }
 
 #[test]
+fn a_reply_without_its_last_byte_is_told_as_far_as_it_came() {
+    let bench = Bench::new();
+    let address = peer::start(peer::stopping_short);
+    let (outcome, trials) = measure(&bench, &address);
+    assert_told(&outcome, &address, &[ErrorKind::ReplyStalled]);
+    assert!(
+        outcome
+            .stderr
+            .contains("63 of 64 bytes of the reply came, then nothing for "),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(errors_of(&trials[0], ErrorKind::ReplyTimedOut), 0);
+}
+
+#[test]
 fn a_reset() {
     assert_caught(peer::resetting, &[ErrorKind::Reset]);
 }

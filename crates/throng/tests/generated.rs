@@ -21,11 +21,13 @@ fn generated_files_are_up_to_date_until_they_are_not() {
     }
     assert_eq!(bench.throng(&["generate", "--check", "docs"]).code, Some(0));
     fs::write(bench.path().join("docs/man/throng.1"), "old").expect("written");
-    fs::remove_file(bench.path().join("docs/run.schema.json")).expect("removed");
+    fs::remove_file(bench.path().join("docs/completions/throng.fish")).expect("removed");
     let outcome = bench.throng(&["generate", "--check", "docs"]);
     assert_eq!(outcome.code, Some(1));
     assert!(
-        outcome.stderr.contains("man/throng.1, run.schema.json"),
+        outcome
+            .stderr
+            .contains("man/throng.1, completions/throng.fish"),
         "{}",
         outcome.stderr
     );
@@ -48,12 +50,20 @@ fn what_is_printed_is_what_is_generated() {
         (&["man"][..], "man/throng.1"),
         (&["man", "echo"], "man/throng-echo.1"),
         (&["completions", "fish"], "completions/throng.fish"),
-        (&["report", "--schema"], "run.schema.json"),
     ] {
         let generated =
             fs::read_to_string(bench.path().join("docs").join(name)).expect("generated");
         assert_eq!(bench.throng(arguments).stdout, generated, "{name}");
     }
+}
+
+#[test]
+fn the_schema_that_is_printed_is_the_published_one() {
+    let published = include_str!("../../../docs/run.schema.json");
+    assert_eq!(
+        Bench::new().throng(&["report", "--schema"]).stdout,
+        published
+    );
 }
 
 #[test]

@@ -58,7 +58,8 @@ fn more_are_held_than_one_table_has_room_for() {
     assert_eq!(trial.close.as_ref().expect("closed").closed_in_order, N);
     let server = trial.server.as_ref().expect("visible");
     assert!(server.memory_per_connection_bytes.is_some());
-    assert!(trial.generator_bytes_per_connection > Some(0.0));
+    let generator = trial.generator.as_ref().expect("it is ours");
+    assert!(generator.memory_per_connection_bytes > Some(0.0));
     let kernel = trial.kernel_memory.as_ref().expect("read");
     assert!(kernel.after.is_some() && kernel.connected.slab_bytes > 0);
     assert!(
@@ -114,6 +115,7 @@ fn a_single_table_is_filled_to_its_end_and_named() {
             limit,
             open,
             failed,
+            ..
         } => Some((*limit, *open, *failed)),
         _ => None,
     });

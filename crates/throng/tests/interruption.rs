@@ -7,7 +7,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use support::{Bench, exit_code, signal, wait_for};
+use support::{Bench, THRONG, exit_code, signal, wait_for};
 use throng_record::{Outcome, RunRecord, schema};
 
 const RUN: [&str; 9] = [
@@ -98,6 +98,36 @@ fn a_throng_that_is_killed_leaves_no_orphan() {
     child.wait().expect("reaped");
     bench.assert_no_process_left();
     assert!(!bench.record().trials.is_empty());
+}
+
+/// The kernel ends the script with the lab, but not what the script started.
+#[test]
+fn a_throng_that_is_killed_leaves_no_server_behind_a_script() {
+    let bench = Bench::new();
+    let script = format!("{THRONG} serve poll --listen 127.0.0.1:$1\n:\n");
+    let script = bench.write("server.sh", &script);
+    let command = format!("sh {} {{port}}", script.display());
+    let mut child = bench.start(&["echo", "--command", &command, "--duration", "20s"]);
+    let serves = |pid: &u32| {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains("\0serve\0poll")
+    };
+    let is_there = || bench.processes().iter().any(serves);
+    assert!(wait_for(Duration::from_secs(30), is_there));
+    child.kill().expect("killed");
+    child.wait().expect("reaped");
+    bench.assert_no_process_left();
+    assert!(bench.record().interrupted, "nobody could say so any more");
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_a_run_in_order() {
+    let bench = Bench::new();
+    let mut child = started(&bench, 1);
+    signal(&child, Signal::HUP);
+    assert_eq!(exit_code(&mut child), Some(130));
+    assert!(bench.record().interrupted);
+    bench.assert_no_process_left();
 }
 
 #[test]

@@ -79,6 +79,7 @@ fn a_job_is_done_and_its_stages_told_in_order() {
         LoadEvent::Connected { connected: 3 },
         LoadEvent::Measuring,
         LoadEvent::Measured,
+        LoadEvent::Drained,
     ];
     assert_eq!(events, stages);
 }

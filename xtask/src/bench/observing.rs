@@ -1,6 +1,6 @@
 //! What observing the accept queue and the handshakes costs of throughput: with the service time of the published experiment, and where
-//! connections are all that happens, both cores are full, and the observers have no core of their own. Beside it what capturing the
-//! handshakes costs: a packet socket is asked about each packet, as it is for users who are not root.
+//! connections are all that happens, both cores are full, and the observers have no core of their own. Beside it what writing the handshakes to a
+//! file costs.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -53,7 +53,7 @@ fn requests_per_second(
     let requests = requests_each_second * bench.seconds;
     let output = Command::new(release("throng"))
         .args(["backlog", "epoll-edge", "--service-time", service_time])
-        .args(["--backlog", "1024", "--repeats", "1"])
+        .args(["--backlog", "1024", "--repeats", "1", "--patience", "0"])
         .args(["--clients", &CONNECTIONS.to_string()])
         .args(["--requests", &requests.to_string()])
         .args(["--cpus", &format!("{SERVER_CPU}:{GENERATOR_CPU}")])

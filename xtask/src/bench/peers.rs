@@ -227,7 +227,10 @@ fn follow(child: &mut Child, input: &mut ChildStdin, watcher: Watcher<'_>) -> Re
                 return Err(format!("{:?}", record.exchange.errors).into());
             }
             LoadEvent::Failed { message } => return Err(message.into()),
-            LoadEvent::Connected { .. } | LoadEvent::Phase { .. } | LoadEvent::Progress { .. } => {}
+            LoadEvent::Connected { .. }
+            | LoadEvent::Phase { .. }
+            | LoadEvent::Progress { .. }
+            | LoadEvent::Drained => {}
         }
     }
     Err("the generator ended without a record".into())

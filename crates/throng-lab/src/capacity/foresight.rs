@@ -15,12 +15,16 @@ pub struct Foresight {
     pub refusal: Option<String>,
 }
 
-/// What this machine has for the connections of a plan. Only the fan-out and hold experiments ask; and only to hold more than there is
-/// memory for is refused, since that would be at others' cost. Into any other limit a run goes on, to say what became of it.
+/// What this machine has for the connections of a plan, where these are kept. More than there is memory for are refused, since that would be at
+/// others' cost. Into any other limit a run goes on, to say what became of it.
 #[must_use]
 pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight {
     let mut foresight = Foresight::default();
-    if !matches!(plan.experiment, Experiment::Fanout | Experiment::Hold) {
+    let are_kept = matches!(
+        plan.experiment,
+        Experiment::Echo | Experiment::Fanout | Experiment::Hold
+    );
+    if !are_kept {
         return foresight;
     }
     let most = plan.settings.iter().max_by_key(|one| one.connections);
@@ -35,11 +39,9 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
         if short.is_empty() && plan.experiment == Experiment::Hold {
             foresight.notes.push(enough(target, &demand, facts));
         }
-        if plan.experiment == Experiment::Hold {
-            for shortage in short.extract_if(.., |one| one.is_memory) {
-                let refusal = || too_little_memory(target, &demand, &shortage, fits);
-                foresight.refusal.get_or_insert_with(refusal);
-            }
+        for shortage in short.extract_if(.., |one| one.is_memory) {
+            let refusal = || too_little_memory(target, &demand, &shortage, fits);
+            foresight.refusal.get_or_insert_with(refusal);
         }
         if short.is_empty() {
             continue;

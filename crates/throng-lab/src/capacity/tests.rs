@@ -61,6 +61,19 @@ fn a_million_connections_fit_into_21_gib_and_tables_of_20_000() {
 }
 
 #[test]
+fn more_echo_connections_than_there_is_memory_for_are_refused_too() {
+    let of = |connections: &str| {
+        let text = format!("targets = ['epoll-edge']\nconnections = {connections}");
+        foreseen(&text, &plenty())
+    };
+    assert_eq!(of("1000"), Foresight::default());
+    let refusal = of("10_000_000")
+        .refusal
+        .expect("90 GB of the kernel's alone");
+    assert!(refusal.contains("10,000,000 connections"), "{refusal}");
+}
+
+#[test]
 fn too_little_memory_is_refused_with_a_number_that_fits() {
     let facts = Facts {
         memory_available_bytes: Some(4 << 30),
@@ -196,8 +209,8 @@ fn limits_of_the_whole_machine_count_both_ends_where_both_are_here() {
 }
 
 #[test]
-fn other_experiments_are_not_foreseen() {
-    let text = "targets = ['epoll-edge']\nconnections = 500_000";
+fn where_no_connection_is_kept_nothing_is_foreseen() {
+    let text = "experiment = 'churn'\ntargets = ['epoll-edge']\nclients = 10_000";
     assert_eq!(foreseen(text, &Facts::default()), Foresight::default());
 }
 

@@ -1,8 +1,12 @@
-//! Where throng keeps what it has made or unpacked for this user: `$XDG_CACHE_HOME/throng`, usually `~/.cache/throng`.
+//! Where throng keeps what it has made or unpacked for this user: `$XDG_CACHE_HOME/throng`, usually `~/.cache/throng`; without a home, a folder of the
+//! user's own among the temporary files.
 //!
 //! Nothing in it is of value: it can be removed at any time. (The XDG base directory specification: a relative path does not count.)
 
 use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// The user's cache directory for throng; it need not exist.
@@ -14,7 +18,7 @@ pub struct Cache {
 /// There is no place for a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no place for what is built: neither HOME nor XDG_CACHE_HOME is an absolute path; set XDG_CACHE_HOME to a directory that can be written"
+    "there is no place for what is built: neither HOME nor XDG_CACHE_HOME is an absolute path, and no folder of one's own can be made among the temporary files; set XDG_CACHE_HOME to a directory that can be written"
 )]
 pub struct NoCache;
 
@@ -25,6 +29,25 @@ impl Cache {
     /// [`NoCache`] where the environment names none.
     pub fn of_user() -> Result<Self, NoCache> {
         Self::from_variables(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
+            .or_else(|NoCache| Self::among_temporary_files(&std::env::temp_dir()))
+    }
+
+    /// What somebody else has made there by this name is not used: programs are started from it.
+    fn among_temporary_files(folder: &Path) -> Result<Self, NoCache> {
+        let user = fs::metadata("/proc/self").map_err(|_| NoCache)?.uid();
+        let root = folder.join(format!("throng-{user}"));
+        match DirBuilder::new().mode(0o700).create(&root) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(_) => return Err(NoCache),
+        }
+        let made = fs::symlink_metadata(&root).map_err(|_| NoCache)?;
+        let is_ours = made.is_dir() && made.uid() == user && made.mode() & 0o077 == 0;
+        if is_ours {
+            Ok(Self::at(root))
+        } else {
+            Err(NoCache)
+        }
     }
 
     /// One at a path.
@@ -72,6 +95,8 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -84,5 +109,20 @@ mod tests {
         assert_eq!(of(Some("c"), Some("/h")).as_deref(), Ok("/h/.cache/throng"));
         assert_eq!(of(None, Some("/h")).as_deref(), Ok("/h/.cache/throng"));
         assert_eq!(of(Some(""), None), Err(NoCache));
+    }
+
+    #[test]
+    fn without_a_home_it_is_a_folder_of_ones_own_or_nowhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = || Cache::among_temporary_files(folder.path());
+        let cache = of().expect("made");
+        assert_eq!(of().as_ref(), Ok(&cache), "it is found again");
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(cache.root(), open).expect("ours");
+        assert_eq!(of(), Err(NoCache), "others may write there");
+        assert_eq!(
+            Cache::among_temporary_files(Path::new("/nowhere")),
+            Err(NoCache)
+        );
     }
 }

@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_limit_leaves_a_part_and_a_silent_end_is_a_fault() {
-        let of = |phase: &AcceptPhase| Verdict::of(&of_accept(phase, 2_000, None));
+        let of = |phase: &AcceptPhase| Verdict::of(&of_accept(phase, 2_000, None, &[]));
         assert_eq!(of(&phase(2_000, None)), Verdict::Valid);
         assert_eq!(of(&phase(1_018, Some("FD_SETSIZE"))), Verdict::Partial);
         assert_eq!(of(&phase(1_999, None)), Verdict::Invalid);

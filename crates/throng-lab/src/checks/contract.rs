@@ -46,6 +46,7 @@ mod tests {
             model: None,
             runtime: None,
             runtime_version: None,
+            ignores_backlog: false,
             contract: broken.map(standing),
         }
     }

@@ -30,29 +30,33 @@ pub(super) fn only_timeouts(load: &LoadRecord) -> bool {
     let errors = load.errors();
     let happened = errors.counts.iter().filter(|(_, count)| **count > 0);
     let mut kinds = happened.map(|(kind, _)| *kind);
-    kinds.all(|kind| kind == ErrorKind::ReplyTimedOut)
+    kinds.all(|kind| matches!(kind, ErrorKind::ReplyTimedOut | ErrorKind::NotAcknowledged))
 }
 
-/// Each kind with its count, its first example, its cause and its remedy.
+/// A line for each kind, with its count, its first example, its cause and its remedy.
 pub(crate) fn in_words(errors: &ErrorCounts) -> String {
     let details: Vec<String> = errors
         .counts
         .iter()
         .filter(|(_, count)| **count > 0)
         .map(|(&kind, count)| {
-            let example = errors
-                .first_examples
-                .get(&kind)
-                .map_or_else(String::new, |example| format!(" (the first: {example})"));
-            format!(
-                "{count} × {}{example}: {}",
-                kind.words(),
-                cause_and_remedy(kind)
-            )
+            let example = errors.first_examples.get(&kind);
+            let advice = match example {
+                Some(example) if example.contains(NO_SUCH_FILE) => NO_SOCKET,
+                _ => cause_and_remedy(kind),
+            };
+            let example =
+                example.map_or_else(String::new, |example| format!(" (the first: {example})"));
+            format!("{count} × {}{example}: {advice}", kind.words())
         })
         .collect();
-    details.join("; ")
+    details.join("\n")
 }
+
+/// ENOENT, which only a Unix socket's path can give.
+const NO_SUCH_FILE: &str = "(os error 2)";
+const NO_SOCKET: &str =
+    "there is no socket at this path; see whether the server runs (ss -xl), and check the path";
 
 /// Why this happens, and what to do about it.
 fn cause_and_remedy(kind: ErrorKind) -> &'static str {
@@ -64,7 +68,7 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
             "the accept queue was full for longer than the connect timeout, or packets are filtered; raise the server's backlog and net.core.somaxconn"
         }
         ErrorKind::ConnectUnreachable => {
-            "there is no way to the address from here (route, source address, permission, a missing socket file); try it with `ip route get`, and check --source"
+            "there is no way to the address from here (route, source address, permission); try it with `ip route get`, and check --source"
         }
         ErrorKind::NotDelivered => {
             "a line that was due (the greeting, or the one that is passed on) did not come within the reply timeout; does the server greet as --greeting says (--no-greeting if not at all)? see whether it dropped any, and raise --timeout if it is merely slow"
@@ -82,7 +86,7 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
             "the server ended connections abruptly: it crashed, ran out of something, or closed with input unread; look at its own log"
         }
         ErrorKind::ClosedEarly => {
-            "the server closed while it owed a reply: it has a limit (requests, connections, time) or failed; look at its own log"
+            "the server closed before the exchange was over: it has a limit (requests, connections, time) or failed; look at its own log"
         }
         ErrorKind::Truncated => {
             "the server closed in the middle of a reply: it loses what it has not written yet; look at how it closes"
@@ -97,7 +101,13 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
             "the server sent more than it was asked for: it greets, duplicates or broadcasts, or its reply ends elsewhere than it is said to; check the target, or what it is asked for (--send and --expect; in a fan-out --greeting, --no-greeting and --line)"
         }
         ErrorKind::ReplyTimedOut => {
-            "the server stopped answering: it hangs, starves some connections, or waits for more input; if it is only slow, raise --timeout"
+            "the server did not answer: it hangs, leaves the connection in its accept queue, starves some, or waits for more input; if it is only slow, raise --timeout"
+        }
+        ErrorKind::ReplyStalled => {
+            "the server sent a part of the reply and not the rest: it hangs, loses what a partial write left over, or the reply ends elsewhere than it is said to; check --expect, and if the server is only slow, raise --timeout"
+        }
+        ErrorKind::NotAcknowledged => {
+            "the server's kernel does not have the connection, so the server cannot answer: the handshake's last ACK found the accept queue full and was dropped (ListenOverflows), or packets are lost; raise the server's backlog and net.core.somaxconn, or open fewer at once (--connect-concurrency)"
         }
         ErrorKind::CloseTimedOut => {
             "the server did not close after our end of input; it misses half-close, or is still busy"
@@ -134,6 +144,18 @@ mod tests {
                 assert!(check.detail.contains(part), "{part} in {}", check.detail);
             }
         }
+    }
+
+    #[test]
+    fn a_socket_that_is_not_there_needs_no_route() {
+        let mut load = LoadRecord::default();
+        let errors = &mut load.connect.errors;
+        errors.count(ErrorKind::ConnectUnreachable, || {
+            "connection 0: No such file or directory (os error 2)".to_owned()
+        });
+        let detail = check(&load).detail;
+        assert!(detail.contains("no socket at this path"), "{detail}");
+        assert!(!detail.contains("ip route"), "{detail}");
     }
 
     #[test]

@@ -8,19 +8,24 @@ use throng_record::{Check, CheckKind, CheckResult, Pacing};
 use super::{made, not_applicable, percent};
 use crate::limit::{Busy, GENERATOR_BUSY, SERVER_BUSY};
 
-pub(super) fn check(pacing: &Pacing, busy: Busy) -> Check {
+pub(super) fn check(pacing: &Pacing, busy: Busy, is_server_visible: bool) -> Check {
     let kind = CheckKind::GeneratorBound;
     if matches!(pacing, Pacing::Open { .. }) {
         return not_applicable(kind, "an open loop is judged by its scheduling error");
     }
     let Some(generator) = busy.generator else {
-        return not_applicable(kind, "the generator's CPU time could not be read");
+        return not_applicable(kind, "the generator's CPU time was read too late");
     };
     let Some(server) = busy.server else {
+        let why = if is_server_visible {
+            "was read too late"
+        } else {
+            "is not visible from here"
+        };
         return not_applicable(
             kind,
             format!(
-                "the server's CPU time is not visible from here; the generator used {} of its cores",
+                "the server's CPU time {why}; the generator used {} of its cores",
                 percent(generator)
             ),
         );
@@ -77,7 +82,7 @@ mod tests {
             (0.50, 0.99, CheckResult::Passed),
         ] {
             assert_eq!(
-                check(&CLOSED, busy(generator, server)).result,
+                check(&CLOSED, busy(generator, server), true).result,
                 expected,
                 "{generator} {server}"
             );
@@ -93,13 +98,20 @@ mod tests {
             spin: true,
         };
         assert_eq!(
-            check(&open, busy(1.0, 0.1)).result,
+            check(&open, busy(1.0, 0.1), true).result,
             CheckResult::NotApplicable
         );
         let unseen = Busy {
             server: None,
             generator: Some(1.0),
         };
-        assert_eq!(check(&CLOSED, unseen).result, CheckResult::NotApplicable);
+        for (is_visible, why) in [
+            (true, "was read too late"),
+            (false, "not visible from here"),
+        ] {
+            let check = check(&CLOSED, unseen, is_visible);
+            assert_eq!(check.result, CheckResult::NotApplicable);
+            assert!(check.detail.contains(why), "{}", check.detail);
+        }
     }
 }

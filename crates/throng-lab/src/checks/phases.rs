@@ -9,9 +9,11 @@ use throng_record::{
     Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, LoadRecord, Pacing, Work,
 };
 
+use crate::launcher::Ending;
+
 use super::{
-    Evidence, errors, generator_bound, made, not_applicable, scheduling, server_count, server_died,
-    steal,
+    Evidence, errors, generator_bound, made, not_applicable, rate_kept, scheduling, server_count,
+    server_died,
 };
 
 /// How far it went with the connections, and what stopped it.
@@ -29,6 +31,8 @@ struct Served<'a> {
     declared: Option<u32>,
     /// What a launched server noted of a limit that it met.
     noted: Option<&'a str>,
+    /// Whether it noted that it closed connections which it had accepted, since it had nothing to serve them with.
+    closes_unserved: bool,
 }
 
 impl Served<'_> {
@@ -39,6 +43,20 @@ impl Served<'_> {
     /// Whether it is the server that had no room for more.
     fn is_bounded_by_server(&self) -> bool {
         self.declared.is_some() || self.noted.is_some() || self.unaccepted > 0
+    }
+
+    /// Whether a connection that the server has no room for may fail so. One that waits in the accept queue is silent; only a server that
+    /// accepts it can close or reset it.
+    fn is_of_no_room(&self, kind: ErrorKind) -> bool {
+        match kind {
+            ErrorKind::ConnectTimedOut
+            | ErrorKind::NotDelivered
+            | ErrorKind::ReplyTimedOut
+            | ErrorKind::NotAcknowledged
+            | ErrorKind::CloseTimedOut => true,
+            ErrorKind::ClosedEarly | ErrorKind::Reset => self.closes_unserved,
+            _ => false,
+        }
     }
 }
 
@@ -60,16 +78,23 @@ pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
             .server
             .ending()
             .and_then(|ending| ending.note_of_limit()),
+        closes_unserved: evidence
+            .server
+            .ending()
+            .is_some_and(Ending::closed_unserved),
     };
-    let [bound, late] = of_sustained(evidence);
+    let [bound, late, rate] = of_sustained(evidence);
     let opened = opened(&served, load);
     let unexpected = unexpected(load, opened.result, &served);
+    let [stolen, others] = evidence.of_machine();
     let mut checks = vec![
         not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
-        not_applicable(CheckKind::OutstandingSampled, NO_WINDOW),
+        not_applicable(CheckKind::Outstanding, NO_WINDOW),
+        rate,
         bound,
         late,
-        steal::check(evidence.stolen),
+        stolen,
+        others,
         not_applicable(CheckKind::Drift, NO_WINDOW),
         unexpected,
         server_count::check(evidence.target, evidence.server),
@@ -85,9 +110,13 @@ pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
 }
 
 /// Lines at a rate are an open loop that is also to be read: the generator must keep its schedule, and must not be the slower side.
-fn of_sustained(evidence: &Evidence<'_>) -> [Check; 2] {
+fn of_sustained(evidence: &Evidence<'_>) -> [Check; 3] {
     let (kinds, load) = (
-        [CheckKind::GeneratorBound, CheckKind::SchedulingError],
+        [
+            CheckKind::GeneratorBound,
+            CheckKind::SchedulingError,
+            CheckKind::RateKept,
+        ],
         evidence.load,
     );
     let spec = match evidence.work {
@@ -98,12 +127,17 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 2] {
         .fanout
         .as_ref()
         .and_then(|phases| phases.sustained.as_ref());
-    let (Some(_), Some(sustained)) = (spec, sustained) else {
+    let (Some(spec), Some(sustained)) = (spec, sustained) else {
         return kinds.map(|kind| not_applicable(kind, "no lines were put at a rate"));
     };
     [
-        generator_bound::check(&Pacing::Closed { outstanding: 1 }, evidence.busy),
+        generator_bound::check(
+            &Pacing::Closed { outstanding: 1 },
+            evidence.busy,
+            evidence.is_server_visible,
+        ),
         scheduling::of_lines(&sustained.scheduling_error, &sustained.latency),
+        rate_kept::of_lines(&spec, load.connect.connected, sustained, evidence.busy),
     ]
 }
 
@@ -119,7 +153,7 @@ pub(crate) fn heard(load: &LoadRecord) -> Option<u32> {
 pub(crate) fn accepted(load: &LoadRecord, unaccepted: u32) -> u32 {
     let (ended, silent) = load.hold.as_ref().map_or((0, 0), |phases| {
         let failed = &phases.ping_errors;
-        let silent = failed.of(ErrorKind::ReplyTimedOut);
+        let silent = failed.of(ErrorKind::ReplyTimedOut) + failed.of(ErrorKind::NotAcknowledged);
         (phases.lost_errors.total() + failed.total() - silent, silent)
     });
     let ended = u64::from(load.connect.lost) + ended;
@@ -200,19 +234,6 @@ fn is_limit_of_generator(kind: ErrorKind) -> bool {
     )
 }
 
-/// In which ways those fail that a server has no room for.
-fn is_of_no_room(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::ConnectTimedOut
-            | ErrorKind::NotDelivered
-            | ErrorKind::ReplyTimedOut
-            | ErrorKind::CloseTimedOut
-            | ErrorKind::ClosedEarly
-            | ErrorKind::Reset
-    )
-}
-
 /// Failures that are not what "serves k of N" says already.
 fn unexpected(load: &LoadRecord, opened: CheckResult, served: &Served<'_>) -> Check {
     let errors = &load.errors();
@@ -224,7 +245,7 @@ fn unexpected(load: &LoadRecord, opened: CheckResult, served: &Served<'_>) -> Ch
         error == ErrorKind::CloseTimedOut
             || opened == CheckResult::Partial
                 && (is_limit_of_generator(error)
-                    || (served.is_bounded_by_server() && is_of_no_room(error)))
+                    || (served.is_bounded_by_server() && served.is_of_no_room(error)))
     };
     let counts: BTreeMap<ErrorKind, u64> = errors
         .counts

@@ -20,15 +20,26 @@ pub(super) fn check(
     }
     let served = exchange.connections_served;
     let unserved = connected.saturating_sub(served);
+    let silent = exchange.connections_silent.min(unserved);
+    let failed = unserved - silent;
     let declared = serves_at_once.filter(|&declared| declared < asked);
     if declared == Some(served) {
+        let failed = match failed {
+            0 => String::new(),
+            failed => format!(", and {failed} failed"),
+        };
         let detail = format!(
-            "serves {served} of {asked}: by its design it serves {served} connections at once, and {unserved} more waited in its accept queue; open fewer, or give a pool more workers"
+            "serves {served} of {asked}: by its design it serves {served} connections at once; {silent} more waited in its accept queue{failed}; open fewer, or give a pool more workers"
         );
         return made(kind, CheckResult::Partial, f64::from(unserved), 0.0, detail);
     }
     if exchange.replies == 0 {
-        let detail = "no reply came in the measured window: the server hangs, or is slower than the window is long; measure longer".to_owned();
+        let why = if exchange.errors.total() >= u64::from(connected) {
+            "every connection failed; see the errors"
+        } else {
+            "the server hangs, or is slower than the window is long; measure longer"
+        };
+        let detail = format!("no reply came in the measured window: {why}");
         return made(kind, CheckResult::Failed, f64::from(connected), 0.0, detail);
     }
     let sent = exchange.warmup_replies + exchange.sent;
@@ -47,8 +58,18 @@ pub(super) fn check(
     let declares = declared.map_or_else(String::new, |declared| {
         format!(", although it declares to serve {declared}")
     });
+    let silent = match silent {
+        0 => String::new(),
+        silent => format!(
+            "; {silent} of these were open and silent to the end: the server serves fewer at once, or left them in its accept queue; open fewer, or give the server more workers"
+        ),
+    };
+    let failed = match failed {
+        0 => String::new(),
+        failed => format!("; {failed} of these failed before a whole reply: see the errors"),
+    };
     let detail = format!(
-        "{unserved} of {connected} connections got no reply at all{declares}: the server serves fewer at once, or left them in its accept queue; open fewer, or give the server more workers"
+        "{unserved} of {connected} connections got no whole reply{declares}{silent}{failed}"
     );
     made(kind, CheckResult::Failed, f64::from(unserved), 0.0, detail)
 }
@@ -75,8 +96,48 @@ mod tests {
             sent,
             replies: sent,
             connections_served,
+            connections_silent: u32::MAX,
             ..ExchangePhase::default()
         }
+    }
+
+    /// Of ten two failed, one is silent.
+    #[test]
+    fn connections_that_failed_are_not_said_to_wait() {
+        let told = |connections_silent| {
+            let exchange = ExchangePhase {
+                connections_silent,
+                ..exchange(100, 7)
+            };
+            check(&CLOSED, 10, &exchange, 10, None).detail
+        };
+        let mixed = told(1);
+        for part in [
+            "3 of 10 connections got no whole reply",
+            "1 of these were open and silent",
+            "2 of these failed",
+        ] {
+            assert!(mixed.contains(part), "{part} in {mixed}");
+        }
+        assert!(!told(0).contains("accept queue"), "{}", told(0));
+        assert!(!told(3).contains("failed"), "{}", told(3));
+    }
+
+    #[test]
+    fn where_every_connection_failed_nobody_hangs() {
+        let mut reset = ExchangePhase::default();
+        for _ in 0..10 {
+            reset
+                .errors
+                .count(throng_record::ErrorKind::Reset, String::new);
+        }
+        let told = check(&CLOSED, 10, &reset, 10, None).detail;
+        assert!(
+            told.ends_with("every connection failed; see the errors"),
+            "{told}"
+        );
+        let told = check(&CLOSED, 10, &ExchangePhase::default(), 10, None).detail;
+        assert!(told.contains("hangs"), "{told}");
     }
 
     #[test]

@@ -11,10 +11,32 @@ pub(crate) struct Account {
     pub(crate) final_ack_waited_ns_max: u64,
     /// Requests whose first byte took more than twice the service time and [`DELAY_SPARE_NS`].
     pub(crate) delayed: u64,
+    /// By how much these took longer than the service, together.
+    pub(crate) delayed_ns: u64,
     /// Of these, mostly by the accept queue, as observed.
     pub(crate) delayed_by_accept_queue: u64,
     /// Of these, mostly by the server that had accepted them, as observed.
     pub(crate) delayed_by_service: u64,
+    /// Requests whose reply timed out before its first byte.
+    pub(crate) timed_out: Judged,
+    /// Requests that were reset before the first byte of their reply.
+    pub(crate) reset: Judged,
+}
+
+/// Failures of one kind that were looked into one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Judged {
+    /// All of them.
+    pub(crate) seen: u64,
+    /// Of these, explained by the kernel's account: the server's program never had the connection.
+    pub(crate) explained: u64,
+}
+
+impl Judged {
+    pub(super) fn count(&mut self, is_explained: bool) {
+        self.seen += 1;
+        self.explained += u64::from(is_explained);
+    }
 }
 
 /// What scheduling alone may add to a first byte on a busy machine without meaning anything.

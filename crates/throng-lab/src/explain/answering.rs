@@ -140,6 +140,16 @@ impl Answering {
         }
     }
 
+    /// Whether the kernel's account explains a failure before the first byte: the server's program did not have the connection. Its final ACK was
+    /// dropped, or, where the reply timed out, it was left in the accept queue. A reset needs more than a wait there.
+    pub(super) fn explains(&self, error: ErrorKind) -> bool {
+        match self.mostly() {
+            Mostly::FinalAck => true,
+            Mostly::AcceptQueue => error == ErrorKind::ReplyTimedOut,
+            Mostly::Service | Mostly::NotExplained => false,
+        }
+    }
+
     /// The stretches in the order of time.
     pub(super) fn causes(
         &self,

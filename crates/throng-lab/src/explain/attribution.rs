@@ -48,6 +48,7 @@ fn attribute_request(
     let answering = Answering::of(request, connected_at_ns, seen);
     if let Some(answering) = &answering {
         count_delay(request, answering, seen, account);
+        count_failure(request, answering, seen, account);
     }
     let slow_answer = answering.filter(|answering| is_slow_answer(request, answering, seen));
     if !is_slow_connect && slow_answer.is_none() {
@@ -92,6 +93,7 @@ fn count_delay(
         return;
     }
     account.delayed += 1;
+    account.delayed_ns += answering.waited_ns.saturating_sub(service_time_ns);
     if seen.queue.is_none() {
         return;
     }
@@ -100,6 +102,27 @@ fn count_delay(
         Mostly::Service => account.delayed_by_service += 1,
         Mostly::FinalAck | Mostly::NotExplained => {}
     }
+}
+
+/// A time-out where nobody looked at the queue cannot be judged by itself: the request may have waited there.
+fn count_failure(
+    request: &RequestRecord,
+    answering: &Answering,
+    seen: &Seen<'_>,
+    account: &mut Account,
+) {
+    let has_begun = request.first_byte_ns.is_some();
+    let may_have_waited = seen.queue.is_none() && request.error == Some(ErrorKind::ReplyTimedOut);
+    if may_have_waited && !has_begun && answering.mostly() == Mostly::NotExplained {
+        return;
+    }
+    let judged = match request.error {
+        Some(ErrorKind::ReplyTimedOut) => &mut account.timed_out,
+        Some(ErrorKind::Reset) => &mut account.reset,
+        _ => return,
+    };
+    let explains = |error| answering.explains(error);
+    judged.count(!has_begun && request.error.is_some_and(explains));
 }
 
 fn count_connect(cause: &Cause, attribution: &mut Attribution) {
@@ -130,7 +153,7 @@ fn flow_of(request: &RequestRecord, started_at_ns: u64, seen: &Seen<'_>) -> Opti
     let client = request.local_address.as_ref()?.parse().ok()?;
     let from_ns = started_at_ns.saturating_sub(CLOCKS_DIFFER_NS);
     let until_ns = started_at_ns.saturating_add(request.duration_ns);
-    let flow = seen.flows?.flow(client, started_at_ns, until_ns)?;
+    let flow = seen.flows?.flow(client, until_ns)?;
     Some(flow.within(from_ns, until_ns))
 }
 

@@ -18,6 +18,8 @@ mod head_of_line_blocking;
 mod idle_server;
 mod one_core_of_many;
 mod ports_exhausted;
+mod stalls;
+mod starved_connections;
 mod syn_cookies;
 mod syn_retransmission_steps;
 mod threads_exhausted;
@@ -28,8 +30,8 @@ mod unfair_service;
 use throng_record::connections::SLOW_CONNECT_NS;
 use throng_record::side::CounterDeltas;
 use throng_record::{
-    AcceptQueueRecord, Check, ConnectPhase, ConnectionsPhase, ErrorCounts, ExchangePhase, Finding,
-    HandshakesRecord, Histogram, Network, Setting,
+    AcceptQueueRecord, Check, ConnectPhase, ConnectionsPhase, ErrorCounts, ErrorKind,
+    ExchangePhase, Finding, HandshakesRecord, Histogram, Network, Setting, SideRecord,
 };
 
 use super::account::Account;
@@ -55,12 +57,20 @@ pub(crate) struct Evidence<'a> {
     pub(crate) connections: Option<(&'a ConnectionsPhase, &'a Account)>,
     /// Absent where it was not observed.
     pub(crate) accept_queue: Option<&'a AcceptQueueRecord>,
+    /// The backlog that was looked up when the trial began; absent where that failed.
+    pub(crate) backlog_in_force: Option<u32>,
+    /// `net.core.somaxconn` of the server's network; absent where it could not be read.
+    pub(crate) somaxconn: Option<u32>,
     /// Absent where they were not observed.
     pub(crate) handshakes: Option<&'a HandshakesRecord>,
     /// Of the server's network, by full name; empty where that is not visible.
     pub(crate) kernel_counters: &'a CounterDeltas,
     /// Failures of all phases.
     pub(crate) errors: &'a ErrorCounts,
+    /// The server's process tree; absent where it is not visible from here.
+    pub(crate) server_side: Option<&'a SideRecord>,
+    /// The generator's.
+    pub(crate) generator_side: Option<&'a SideRecord>,
     pub(crate) busy: Busy,
     /// The same with the time in which they waited for a CPU; absent where that could not be read.
     pub(crate) wanted: Busy,
@@ -92,6 +102,8 @@ pub(crate) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
         too_few_acceptors::find,
         head_of_line_blocking::find,
         delayed_ack::find,
+        stalls::find,
+        starved_connections::find,
         one_core_of_many::find,
         unfair_service::find,
         generator_bound::find,
@@ -125,7 +137,8 @@ impl Evidence<'_> {
         let has_final_ack_dropped = self
             .connections
             .is_some_and(|(_, account)| account.final_acks_dropped > 0);
-        was_seen_full || has_final_ack_dropped || self.connects_delayed() > 0
+        let is_without_server = self.errors.of(ErrorKind::NotAcknowledged) > 0;
+        was_seen_full || has_final_ack_dropped || is_without_server || self.connects_delayed() > 0
     }
 
     /// Connects that took longer by retransmitting their SYN. Of kept connections whose `TCP_INFO` tells of none the time alone does.
@@ -137,10 +150,12 @@ impl Evidence<'_> {
         }
     }
 
-    /// The backlog in force; of several listeners the shortest. Absent where none was observed.
+    /// The backlog in force; of several listeners the shortest that was observed. Absent where none was.
     fn backlog(&self) -> Option<u32> {
-        let listeners = &self.accept_queue?.listeners;
-        listeners.iter().map(|listener| listener.backlog).min()
+        let observed = self.accept_queue.into_iter();
+        let listeners = observed.flat_map(|queue| &queue.listeners);
+        let shortest = listeners.map(|listener| listener.backlog).min();
+        shortest.or(self.backlog_in_force)
     }
 }
 

@@ -68,7 +68,7 @@ impl QueueSeen for Queue {
 pub(super) struct Flows(pub(super) BTreeMap<SocketAddr, FlowSeen>);
 
 impl FlowsSeen for Flows {
-    fn flow(&self, client: SocketAddr, _from_ns: u64, _until_ns: u64) -> Option<FlowSeen> {
+    fn flow(&self, client: SocketAddr, _until_ns: u64) -> Option<FlowSeen> {
         self.0.get(&client).cloned()
     }
 }
@@ -79,7 +79,6 @@ pub(super) fn flow(syns_ms: &[u64], syn_acks_ms: &[u64]) -> FlowSeen {
     FlowSeen {
         syns_ns: times(syns_ms),
         syn_acks_ns: times(syn_acks_ms),
-        tells_first: true,
     }
 }
 

@@ -22,9 +22,9 @@ pub(crate) trait QueueSeen {
 
 /// The handshakes by connection.
 pub(crate) trait FlowsSeen {
-    /// What was seen of the connection that this client address began and had ended in this stretch of `CLOCK_MONOTONIC`; `None` where
-    /// that is not known. Its earlier and later connections may be in it.
-    fn flow(&self, client: SocketAddr, from_ns: u64, until_ns: u64) -> Option<FlowSeen>;
+    /// What was seen of the connection that this client address had ended by this moment of `CLOCK_MONOTONIC`; `None` where that is not
+    /// known.
+    fn flow(&self, client: SocketAddr, until_ns: u64) -> Option<FlowSeen>;
 }
 
 /// The handshake of one client address, in the order of time, in nanoseconds of `CLOCK_MONOTONIC`.
@@ -32,10 +32,8 @@ pub(crate) trait FlowsSeen {
 pub(crate) struct FlowSeen {
     /// Each SYN, the first and those sent again.
     pub(crate) syns_ns: Vec<u64>,
-    /// Each SYN-ACK, or, of an observer of what is sent again, each but the first.
+    /// Each SYN-ACK, likewise.
     pub(crate) syn_acks_ns: Vec<u64>,
-    /// Whether the first ones were seen. Otherwise the first SYN is as old as the connection, and when it was answered is not known.
-    pub(crate) tells_first: bool,
 }
 
 /// Everything beside the requests themselves that their attribution is made from.
@@ -69,7 +67,6 @@ impl FlowSeen {
         Self {
             syns_ns: inside(&self.syns_ns),
             syn_acks_ns: inside(&self.syn_acks_ns),
-            tells_first: self.tells_first,
         }
     }
 }

@@ -53,6 +53,11 @@ impl Ending {
             .find(|note| note.starts_with(PAUSED) || note.contains(CLOSED_UNSERVED))
     }
 
+    /// Whether it closed connections that it had accepted, for want of something to serve them with.
+    pub(crate) fn closed_unserved(&self) -> bool {
+        self.notes().any(|note| note.contains(CLOSED_UNSERVED))
+    }
+
     #[cfg(test)]
     pub(crate) fn in_order_for_tests() -> Self {
         Self {

@@ -1,7 +1,10 @@
 //! Why a server could not be launched: what failed, the likely cause, what to do.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::IpAddr;
+
+use throng_sys::orphans::Orphan;
 
 use crate::child::SpawnError;
 use crate::network::MakeError;
@@ -22,6 +25,8 @@ pub(crate) enum LaunchError {
         how: String,
         tail: Vec<String>,
     },
+    #[error("{}", background(.how, .left))]
+    WentToBackground { how: String, left: Vec<Orphan> },
     #[error("the server did not listen on {address} within {seconds} s{elsewhere}: it may ignore the address it is given, or need longer; check the command, or raise --ready-timeout{tail}", tail = tail_in_words(.tail))]
     NeverReady {
         address: String,
@@ -56,6 +61,15 @@ pub(crate) enum LaunchError {
     Network(#[from] MakeError),
     #[error("interrupted while the server was starting")]
     Interrupted,
+}
+
+/// That a server left its process for others, and what to do about it.
+pub(super) fn background(how: &str, left: &[Orphan]) -> String {
+    let names: BTreeSet<&str> = left.iter().map(|orphan| orphan.name.as_str()).collect();
+    let names = names.into_iter().collect::<Vec<_>>().join(", ");
+    format!(
+        "the server went into the background: the process that was started ended ({how}) and left {names}, which throng has ended; keep it in the foreground, where it can be observed (nginx: -g 'daemon off;', others: --foreground, --no-daemon, or exec in a script)"
+    )
 }
 
 impl LaunchError {

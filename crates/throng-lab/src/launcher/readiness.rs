@@ -1,11 +1,13 @@
 //! Knowing that a server listens, without connecting to it.
 
 use std::io;
+use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use throng_sys::address::Address;
 use throng_sys::namespace::Network;
+use throng_sys::orphans::Orphan;
 use throng_sys::process_tree::ProcessTree;
 use throng_sys::sock_diag;
 
@@ -63,7 +65,7 @@ pub(super) fn wait(
     loop {
         if lines == Lines::Unwanted {
             seen = look_up(asked, tree, network)?;
-            if seen == Seen::Ready {
+            if seen == Seen::Ready && stays(child) {
                 return Ok(announced);
             }
             std::thread::sleep(POLL);
@@ -71,7 +73,7 @@ pub(super) fn wait(
             return Ok(announced);
         }
         if let Some(status) = child.exited() {
-            return Err(ended(child, asked, seen, &status.to_string()));
+            return Err(ended(child, asked, seen, status));
         }
         if launcher.interrupted.load(Ordering::Relaxed) {
             return Err(LaunchError::Interrupted);
@@ -80,6 +82,12 @@ pub(super) fn wait(
             return Err(late(child, tree, asked, network, seen, timeout));
         }
     }
+}
+
+/// Whether it is still there a moment later: one that goes into the background does so when it listens.
+fn stays(child: &mut Child) -> bool {
+    std::thread::sleep(POLL);
+    child.exited().is_none()
 }
 
 /// Takes in the next line; whether it was the one that says ready.
@@ -131,8 +139,18 @@ fn look_up(address: &Address, tree: &ProcessTree, network: &Network) -> Result<S
     }
 }
 
-fn ended(child: &Child, asked: &Address, seen: Seen, how: &str) -> LaunchError {
-    let (address, how, tail) = (asked.to_string(), how.to_owned(), child.output().tail());
+fn ended(child: &Child, asked: &Address, seen: Seen, status: ExitStatus) -> LaunchError {
+    let how = status.to_string();
+    // One that failed may leave something too, which is not the point then.
+    let left = if status.success() {
+        left_after_a_while(child)
+    } else {
+        vec![]
+    };
+    if !left.is_empty() {
+        return LaunchError::WentToBackground { how, left };
+    }
+    let (address, tail) = (asked.to_string(), child.output().tail());
     if seen == Seen::Strangers {
         LaunchError::AddressTaken { address, how, tail }
     } else {
@@ -159,6 +177,19 @@ fn late(
         elsewhere: elsewhere(tree, network).unwrap_or_default(),
         tail,
     }
+}
+
+/// What it left in the background. A process that forks once more while all are looked through can be missed at first.
+fn left_after_a_while(child: &Child) -> Vec<Orphan> {
+    const LOOKS: u32 = 5;
+    for _ in 1..LOOKS {
+        let left = child.left();
+        if !left.is_empty() {
+            return left;
+        }
+        std::thread::sleep(POLL);
+    }
+    child.left()
 }
 
 /// Where the server listens instead, for the message.

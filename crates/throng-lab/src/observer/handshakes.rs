@@ -10,17 +10,15 @@
 //! With cookies that last term is a bound (0 to all of them) where segments are seen. It is 0 wherever no SYN-ACK was lost on its
 //! way, which a loopback interface does not do: a client that has its SYN-ACK sends no SYN again.
 //!
-//! Two ways to know. The kernel's own trace events tell of what is sent again and cost nothing while nothing is; they take root, and
-//! both ends on this host. A packet socket sees every segment, also from within a private network without root and of a peer
-//! elsewhere, and its segments can be kept for other tools; it is asked about every packet on the interface, 2 to 3 µs for each
-//! connection on loopback.
+//! A packet socket in the server's network sees every SYN, SYN-ACK and RST of its port, without root too where the network is private. It
+//! knows nothing of other networks, so a server with the same address and port in another one is not taken for this one (which the
+//! kernel's trace events cannot tell apart). It is asked about every packet on the interface: 2 to 3 µs for each connection on loopback.
 
-mod retransmissions;
 mod segments;
 
 use std::net::{IpAddr, SocketAddr};
 
-use throng_record::{HandshakesRecord, HandshakesSeenBy};
+use throng_record::HandshakesRecord;
 use throng_sys::namespace::Network;
 use throng_sys::packet::{Interfaces, TapError};
 
@@ -28,22 +26,14 @@ use super::capture::TrialCapture;
 use super::periodic::Periodic;
 use super::running::is_local;
 use crate::explain::FlowSeen;
-use retransmissions::Retransmissions;
-use segments::Segments;
+use segments::{Ledger, Segments};
 
-/// The ring of a packet socket holds 32,768 segments: a million and a half a second. The buffers of
-/// trace events hold 180,000 in all.
+/// The ring of a packet socket holds 32,768 segments: a million and a half a second.
 const PERIOD_NS: u64 = 20_000_000;
 
 /// Watches the handshakes of a server until it is stopped.
 #[derive(Debug)]
-pub(crate) struct HandshakeObserver(By);
-
-#[derive(Debug)]
-enum By {
-    TraceEvents(Periodic<Retransmissions>),
-    PacketSocket(Periodic<Segments>),
-}
+pub(crate) struct HandshakeObserver(Periodic<Segments>);
 
 /// How many segments there were of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,120 +58,56 @@ pub(crate) struct HandshakeCounts {
 /// What was seen of a server's handshakes. Times are of `CLOCK_MONOTONIC`.
 #[derive(Debug)]
 pub(crate) struct HandshakesSeen {
-    account: Account,
+    ledger: Ledger,
     /// Segments that the observer missed; unless it is 0 the counts are lower bounds.
     lost: u64,
 }
 
-#[derive(Debug)]
-enum Account {
-    Retransmissions(retransmissions::Ledger),
-    Segments(segments::Ledger),
-}
-
 impl HandshakeObserver {
-    /// Begins to watch the handshakes with `server`: all that come after this returns are seen. By the cheaper way where it is to be
-    /// had, unless segments are to be kept.
+    /// Begins to watch the handshakes with `server`: all that come after this returns are seen.
     ///
     /// # Errors
-    /// [`TapError`], where they cannot be seen either way.
+    /// [`TapError`], where they cannot be seen.
     pub(crate) fn start(
         network: &Network,
         server: SocketAddr,
         capture: Option<TrialCapture>,
     ) -> Result<Self, TapError> {
-        let is_here = network.is_private() || is_local(server.ip());
-        if is_here
-            && capture.is_none()
-            && let Ok(observer) = Self::of_retransmissions(server)
-        {
-            return Ok(observer);
-        }
-        let interfaces = if is_here {
+        let interfaces = if network.is_private() || is_local(server.ip()) {
             Interfaces::Loopback
         } else {
             Interfaces::All
         };
-        Self::of_segments(network, server, interfaces, capture)
-    }
-
-    fn of_retransmissions(server: SocketAddr) -> std::io::Result<Self> {
-        let watch = Retransmissions::watch(server)?;
-        let periodic = Periodic::start("handshakes", PERIOD_NS, watch, Retransmissions::read)?;
-        Ok(Self(By::TraceEvents(periodic)))
-    }
-
-    fn of_segments(
-        network: &Network,
-        server: SocketAddr,
-        interfaces: Interfaces,
-        capture: Option<TrialCapture>,
-    ) -> Result<Self, TapError> {
         let watch = Segments::watch(network, server, interfaces, capture)?;
         let periodic = Periodic::start("handshakes", PERIOD_NS, watch, Segments::read)?;
-        Ok(Self(By::PacketSocket(periodic)))
+        Ok(Self(periodic))
     }
 
     /// Tells what was seen up to now.
     pub(crate) fn stop(self) -> HandshakesSeen {
-        let (account, lost) = match self.0 {
-            By::TraceEvents(periodic) => {
-                let (ledger, lost) = periodic.stop().finish();
-                (Account::Retransmissions(ledger), lost)
-            }
-            By::PacketSocket(periodic) => {
-                let (ledger, lost) = periodic.stop().finish();
-                (Account::Segments(ledger), lost)
-            }
-        };
-        HandshakesSeen { account, lost }
+        let (ledger, lost) = self.0.stop().finish();
+        HandshakesSeen { ledger, lost }
     }
 }
 
 impl HandshakesSeen {
-    /// What was seen of the handshake that the client with this address began at `from_ns` and had ended by `until_ns`, and maybe
-    /// of others from the same port.
-    pub(crate) fn flow(&self, client: SocketAddr, from_ns: u64, until_ns: u64) -> Option<FlowSeen> {
-        match &self.account {
-            Account::Retransmissions(ledger) => ledger.flow(client, from_ns),
-            Account::Segments(ledger) => ledger.flow_at(client, until_ns).map(FlowSeen::from),
-        }
+    /// What was seen of the handshake that the client with this address had ended by `until_ns`.
+    pub(crate) fn flow(&self, client: SocketAddr, until_ns: u64) -> Option<FlowSeen> {
+        self.ledger.flow_at(client, until_ns).map(FlowSeen::from)
     }
 
     /// As it stands in the record.
     pub(crate) fn record(&self) -> HandshakesRecord {
-        let counts = self.counts();
-        let (seen_by, sees_all) = match self.account {
-            Account::Retransmissions(_) => (HandshakesSeenBy::TraceEvents, false),
-            Account::Segments(_) => (HandshakesSeenBy::PacketSocket, true),
-        };
-        let of_all = |count: u64| sees_all.then_some(count);
+        let counts = &self.ledger.counts;
         HandshakesRecord {
-            seen_by,
-            syns: of_all(counts.syns),
+            syns: counts.syns,
             syn_retransmissions: counts.syn_retransmissions,
-            syn_acks: of_all(counts.syn_acks),
+            syn_acks: counts.syn_acks,
             syn_ack_retransmissions: counts.syn_ack_retransmissions,
             syn_acks_repeated: counts.syn_acks_repeated_for_syn,
-            resets_by_server: of_all(counts.server_resets),
-            resets_by_client: of_all(counts.client_resets),
+            resets_by_server: counts.server_resets,
+            resets_by_client: counts.client_resets,
             segments_lost: self.lost + counts.untold,
-        }
-    }
-
-    fn counts(&self) -> &HandshakeCounts {
-        match &self.account {
-            Account::Retransmissions(ledger) => &ledger.counts,
-            Account::Segments(ledger) => &ledger.counts,
-        }
-    }
-
-    #[cfg(test)]
-    /// All handshakes in the order of their first segments, as far as they are kept.
-    pub(crate) fn segments(&self) -> &segments::Ledger {
-        match &self.account {
-            Account::Segments(ledger) => ledger,
-            Account::Retransmissions(_) => panic!("no segments were seen"),
         }
     }
 }

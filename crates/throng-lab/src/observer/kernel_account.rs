@@ -167,7 +167,7 @@ impl QueueSeen for AcceptQueueSeen {
 }
 
 impl FlowsSeen for HandshakesSeen {
-    fn flow(&self, client: SocketAddr, from_ns: u64, until_ns: u64) -> Option<FlowSeen> {
-        Self::flow(self, client, from_ns, until_ns)
+    fn flow(&self, client: SocketAddr, until_ns: u64) -> Option<FlowSeen> {
+        Self::flow(self, client, until_ns)
     }
 }

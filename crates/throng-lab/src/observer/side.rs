@@ -1,11 +1,11 @@
 //! One side of a trial: its readings at the borders of the phases, and the record made of them.
 
-use throng_record::{MemorySample, SideRecord};
+use throng_record::{ExchangePhase, MemorySample, SideRecord};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::open_descriptors::{self, OpenDescriptors};
 use throng_sys::process_tree::{ContextSwitches, ProcessTree, ThreadTimes, TreeSample};
 
-use super::memory;
+use super::{Measured, memory};
 
 /// A process tree under observation.
 #[derive(Debug)]
@@ -38,6 +38,40 @@ pub(super) struct Reading {
     pub(super) sample: TreeSample,
     switches: Option<ContextSwitches>,
     run_delay_ns: Option<u64>,
+}
+
+/// The measured window, by `CLOCK_MONOTONIC`, and what was done in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) from_ns: u64,
+    pub(crate) until_ns: u64,
+    /// From then on nothing went on.
+    pub(crate) quiet_at_ns: u64,
+    pub(crate) replies_per_second: f64,
+}
+
+impl Window {
+    /// `None`: nothing was measured.
+    pub(super) fn of(exchange: &ExchangePhase) -> Option<Self> {
+        let from_ns = exchange.started_at_monotonic_ns;
+        (from_ns > 0).then_some(Self {
+            from_ns,
+            until_ns: from_ns.saturating_add(exchange.duration_ns),
+            quiet_at_ns: exchange.quiet_at_monotonic_ns,
+            replies_per_second: exchange.replies_per_second,
+        })
+    }
+
+    /// Whether a reading from `from_ns` to `until_ns` covers at least half of it, and of other times no more than a tenth of itself.
+    fn is_read_by(&self, from_ns: u64, until_ns: u64) -> bool {
+        let within_ns = until_ns
+            .min(self.until_ns)
+            .saturating_sub(from_ns.max(self.from_ns));
+        let besides_ns = until_ns.saturating_sub(from_ns) - within_ns;
+        within_ns > 0
+            && within_ns * 2 >= self.until_ns - self.from_ns
+            && besides_ns * 10 <= until_ns - from_ns
+    }
 }
 
 impl Side {
@@ -83,9 +117,11 @@ impl Side {
         const PROCESSES_MAX: usize = 64;
         let pids = self.tree.pids().ok().flatten().unwrap_or_default();
         let tables = pids.into_iter().take(PROCESSES_MAX);
-        self.descriptors = tables
+        let fullest = tables
             .filter_map(|pid| open_descriptors::of(pid).ok())
             .min_by_key(|table| table.limit.saturating_sub(table.open));
+        // Of one that has gone, what was last seen.
+        self.descriptors = fullest.or(self.descriptors);
     }
 
     pub(super) fn window_begins(&mut self) {
@@ -144,7 +180,8 @@ impl Side {
         self.memory_measured = memory::sample_or(&self.tree, self.rss_seen_bytes);
     }
 
-    pub(super) fn record(self, connected: u32, replies: u64) -> SideRecord {
+    /// `connections`: those that its memory is divided by.
+    pub(super) fn record(self, connections: u32, measured: &Measured) -> SideRecord {
         let mut record = SideRecord {
             memory_before: self.memory_before,
             memory_connected: self.memory_connected,
@@ -153,16 +190,29 @@ impl Side {
             threads_max: self.threads_max as u32,
             ..SideRecord::default()
         };
-        if connected > 0 && self.memory_connected.rss_bytes > 0 {
+        if connections > 0 && self.memory_connected.rss_bytes > 0 {
             let grown = growth(&self.memory_before, &self.memory_connected);
-            record.memory_per_connection_bytes = Some(grown / f64::from(connected));
+            record.memory_per_connection_bytes = Some(grown / f64::from(connections));
         }
         if let (Some(begin), Some(end)) = (self.begin, self.end) {
-            fill_in_window(&mut record, &begin, &end, self.cpus.len(), replies);
+            fill_in_window(&mut record, &begin, &end, self.cpus.len(), measured);
             record.busiest_thread_ns = self.busiest_thread_ns;
         }
         record.cpus = self.cpus;
         record
+    }
+}
+
+/// What was read is a rate, to be divided by the rate of the replies; of phases, all that was read is divided by all that came.
+fn cpu_per_message_ns(record: &SideRecord, measured: &Measured) -> Option<f64> {
+    let cpu_ns = record.cpu_ns as f64;
+    match measured.window {
+        None => (measured.replies > 0).then(|| cpu_ns / measured.replies as f64),
+        Some(_) if record.is_of_other_window || record.window_ns == 0 => None,
+        Some(window) => {
+            let per_second_ns = cpu_ns / (record.window_ns as f64 / 1e9);
+            (window.replies_per_second > 0.0).then(|| per_second_ns / window.replies_per_second)
+        }
     }
 }
 
@@ -193,22 +243,25 @@ fn fill_in_window(
     begin: &Reading,
     end: &Reading,
     cpus: usize,
-    replies: u64,
+    measured: &Measured,
 ) {
-    const SHARE_READING_MAX: f64 = 0.1;
     let (first, last) = (&begin.sample, &end.sample);
-    record.window_ns = end.at_ns.saturating_sub(begin.at_ns);
-    let reading_ns = (begin.took_ns + end.took_ns) as f64;
-    record.is_of_other_window = reading_ns > record.window_ns as f64 * SHARE_READING_MAX;
+    // A late reading is of the time until nothing went on any more.
+    let quiet_at_ns = measured
+        .window
+        .map_or(u64::MAX, |window| window.quiet_at_ns);
+    let until_ns = end.at_ns.min(quiet_at_ns);
+    record.window_ns = until_ns.saturating_sub(begin.at_ns);
+    let is_read = |window: Window| window.is_read_by(begin.at_ns, until_ns);
+    record.is_of_other_window =
+        begin.took_ns * 10 > record.window_ns || !measured.window.is_none_or(is_read);
     record.cpu_ns = last.cpu_ns.saturating_sub(first.cpu_ns);
     record.user_ns = last.user_ticks_ns.saturating_sub(first.user_ticks_ns);
     record.system_ns = last.system_ticks_ns.saturating_sub(first.system_ticks_ns);
     if record.window_ns > 0 && cpus > 0 {
         record.utilisation = record.cpu_ns as f64 / (record.window_ns as f64 * cpus as f64);
     }
-    if replies > 0 {
-        record.cpu_per_message_ns = Some(record.cpu_ns as f64 / replies as f64);
-    }
+    record.cpu_per_message_ns = cpu_per_message_ns(record, measured);
     record.run_delay_ns = begin
         .run_delay_ns
         .zip(end.run_delay_ns)
@@ -216,5 +269,70 @@ fn fill_in_window(
     if let (Some(first), Some(last)) = (begin.switches, end.switches) {
         record.voluntary_switches = last.voluntary.saturating_sub(first.voluntary);
         record.involuntary_switches = last.involuntary.saturating_sub(first.involuntary);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Of a window from 1,000 to 2,000 ms, after which the last replies take 50 ms.
+    fn recorded(from_ms: u64, until_ms: u64, cpu_ms: u64) -> SideRecord {
+        let at = |at_ms: u64, cpu_ms: u64| {
+            let mut reading = Reading {
+                at_ns: at_ms * MS,
+                ..Reading::default()
+            };
+            reading.sample.cpu_ns = cpu_ms * MS;
+            reading
+        };
+        let measured = Measured {
+            window: Some(Window {
+                from_ns: 1_000 * MS,
+                until_ns: 2_000 * MS,
+                quiet_at_ns: 2_050 * MS,
+                replies_per_second: 100_000.0,
+            }),
+            ..Measured::default()
+        };
+        let mut record = SideRecord::default();
+        let (begin, end) = (at(from_ms, 0), at(until_ms, cpu_ms));
+        fill_in_window(&mut record, &begin, &end, 1, &measured);
+        record
+    }
+
+    #[test]
+    fn a_late_reading_at_the_end_is_of_the_time_until_nothing_went_on() {
+        for until_ms in [2_000, 2_030, 2_050, 9_000] {
+            let busy_ms = until_ms.min(2_050) - 1_000;
+            let record = recorded(1_000, until_ms, busy_ms);
+            assert_eq!(record.window_ns, busy_ms * MS, "{until_ms}");
+            assert_eq!(record.cpu_per_message_ns, Some(10_000.0), "{until_ms}");
+            assert!(!record.is_of_other_window && record.utilisation == 1.0);
+        }
+    }
+
+    #[test]
+    fn a_late_reading_at_the_begin_leaves_a_rate_while_it_has_half_of_the_window() {
+        let late = recorded(1_500, 2_000, 250);
+        assert_eq!((late.utilisation, late.is_of_other_window), (0.5, false));
+        assert_eq!(late.cpu_per_message_ns, Some(5_000.0));
+        for (from_ms, until_ms) in [
+            (1_501, 2_000),
+            (1_000, 1_499),
+            (2_040, 9_000),
+            (9_000, 9_001),
+        ] {
+            let record = recorded(from_ms, until_ms, 1);
+            assert!(record.is_of_other_window, "{from_ms} {until_ms}");
+            assert_eq!(record.cpu_per_message_ns, None);
+        }
+        assert!(
+            recorded(880, 2_000, 1_000).is_of_other_window,
+            "a tenth besides"
+        );
+        assert!(!recorded(890, 2_000, 1_000).is_of_other_window);
     }
 }

@@ -3,7 +3,7 @@ use std::process::{Command, Stdio};
 
 use throng_sys::address::Address;
 
-use throng_sys::steal::CpuTime;
+use throng_sys::steal::{CpuTime, CpuTimes};
 
 use super::*;
 use crate::child::Child;
@@ -32,7 +32,11 @@ fn a_busy_server_is_seen_to_be_busy() {
     observer.measuring();
     std::thread::sleep(std::time::Duration::from_millis(300));
     observer.measured();
-    let seen = observer.finish(10, 1_000);
+    let seen = observer.finish(&Measured {
+        connected: 10,
+        replies: 1_000,
+        ..Measured::default()
+    });
     let server = seen.server.expect("visible");
     // A fifteenth of a core at least, however many others run beside it.
     assert!(server.cpu_ns > 20_000_000, "{server:?}");
@@ -54,16 +58,20 @@ fn a_busy_server_is_seen_to_be_busy() {
 }
 
 /// Of CPUs 0, 1 and 2, at a time at which each has been idle and busy for so long.
-fn times(idle_and_busy_ms: [(u64, u64); 3]) -> Option<CpuTimes> {
+fn times(idle_and_busy_ms: [(u64, u64); 3]) -> Option<Moment> {
     let of_cpu = |(idle_ms, busy_ms): (u64, u64)| CpuTime {
         idle_ns: idle_ms * 600_000,
         iowait_ns: idle_ms * 400_000,
         user_ns: busy_ms * 1_000_000,
         ..CpuTime::default()
     };
-    Some(CpuTimes {
-        per_cpu: (0..).zip(idle_and_busy_ms.map(of_cpu)).collect(),
-        ..CpuTimes::default()
+    Some(Moment {
+        at_ns: 0,
+        cpus: CpuTimes {
+            per_cpu: (0..).zip(idle_and_busy_ms.map(of_cpu)).collect(),
+            ..CpuTimes::default()
+        },
+        lab_ns: 0,
     })
 }
 
@@ -100,7 +108,10 @@ fn a_server_that_vanishes_leaves_what_was_seen() {
     observer.measuring();
     drop(child);
     observer.measured();
-    let server = observer.finish(0, 0).server.expect("was visible");
+    let server = observer
+        .finish(&Measured::default())
+        .server
+        .expect("was visible");
     assert!(server.memory_before.rss_bytes > 0);
     assert_eq!((server.window_ns, server.cpu_per_message_ns), (0, None));
 }

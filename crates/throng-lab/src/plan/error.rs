@@ -98,6 +98,10 @@ pub enum PlanError {
         "target `{0}` looks like a command line; give it with --command, or in a plan file as {{ command = \"…\" }}"
     )]
     CommandAsTarget(String),
+    #[error(
+        "target `{target}` is of a kind that throng does not know; write tcp://{rest}, and what is sent and answered: --send 'PING\\r\\n' --expect '+PONG\\r\\n'"
+    )]
+    UnknownScheme { target: String, rest: String },
     #[error("target `{0}` looks like an address without its kind; write tcp://{0} or unix:PATH")]
     AddressWithoutScheme(String),
     #[error("target {error}")]

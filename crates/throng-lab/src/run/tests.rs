@@ -2,17 +2,21 @@
 //! figures are right is tested with the real ones.
 
 use std::fs;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use throng_record::{
     CheckKind, CheckResult, ErrorKind, Limit, LoadEvent, LoadRecord, Verdict, schema,
 };
 
+use throng_record::Outcome;
+
 use super::*;
 use crate::event::TrialPhase;
 use crate::plan::{PlanDraft, resolve, test_environment};
 
 mod alone;
+mod disturbed;
 mod phases;
 mod sweeps;
 
@@ -25,16 +29,19 @@ while :; do sleep 0.02; done
 const LOAD: &str = r#"
 head -n 1 > "$here/job.json"
 echo '{"event":"connected","connected":10}'
+read -r _
 sleep 0.05
 echo '{"event":"measuring"}'
 echo '{"event":"progress","replies":55}'
 sleep 0.15
 echo '{"event":"measured"}'
+echo '{"event":"drained"}'
+read -r _
 cat "$here/finished.json"
 "#;
 
 /// A folder with a fake throng in it.
-struct Fake {
+pub(super) struct Fake {
     folder: tempfile::TempDir,
     interrupted: AtomicBool,
 }
@@ -61,7 +68,7 @@ impl Fake {
         self.carry_out(&Self::plan(plan), on_event)
     }
 
-    fn plan(plan: &str) -> Plan {
+    pub(super) fn plan(plan: &str) -> Plan {
         let draft = PlanDraft::parse(plan, "test").expect(plan);
         let draft = PlanDraft {
             net: Some(throng_record::Network::Host),
@@ -71,7 +78,19 @@ impl Fake {
     }
 
     fn carry_out(&self, plan: &Plan, on_event: &mut dyn FnMut(Event<'_>)) -> Finished {
+        self.carry_out_with(plan, Duration::ZERO, false, on_event)
+    }
+
+    fn carry_out_with(
+        &self,
+        plan: &Plan,
+        patience: Duration,
+        is_strict: bool,
+        on_event: &mut dyn FnMut(Event<'_>),
+    ) -> Finished {
         let setup = Setup {
+            patience: Some(patience),
+            is_strict,
             throng_program: &self.folder.path().join("throng"),
             catalogue: &Prepared::default(),
             runs_directory: &self.folder.path().join("runs"),
@@ -109,6 +128,17 @@ fn result_of(trial: &Trial, kind: CheckKind) -> CheckResult {
     check.expect("every check is recorded").result
 }
 
+/// A trial that ran to its end, from which others are made by hand.
+pub(super) fn made() -> Trial {
+    static MADE: OnceLock<Trial> = OnceLock::new();
+    let make = || {
+        let fake = Fake::new(SERVE, LOAD, good_record());
+        let plan = "targets = ['poll']\nconnections = 10\nrepeats = 1";
+        fake.run(plan, &mut |_| {}).record.trials.remove(0)
+    };
+    MADE.get_or_init(make).clone()
+}
+
 #[test]
 fn a_run_makes_every_trial_and_keeps_it() {
     let fake = Fake::new(SERVE, LOAD, good_record());
@@ -128,6 +158,7 @@ fn a_run_makes_every_trial_and_keeps_it() {
             }
             Event::Progress { phase, replies, .. } => phases.push((phase, replies)),
             Event::TrialFinished { trial, .. } => finished.push(trial.order),
+            Event::MakingAgain { .. } => panic!("without patience nothing is made again"),
         },
     );
     assert_eq!((started, finished), (4, vec![0, 1, 2, 3]));
@@ -151,16 +182,9 @@ fn a_run_makes_every_trial_and_keeps_it() {
     assert!(!stored.interrupted && stored.duration_ns > 0);
     for trial in &result.record.trials {
         assert_eq!(trial.outcome, Outcome::Completed);
-        // Whether the hypervisor stole time meanwhile is not for this test to decide.
-        let others = trial
-            .checks
-            .iter()
-            .filter(|check| check.kind != CheckKind::Steal);
-        assert_eq!(
-            Verdict::of(&others.cloned().collect::<Vec<_>>()),
-            Verdict::Valid,
-            "{trial:#?}"
-        );
+        // Who else used the CPUs meanwhile is not for this test to decide.
+        let is_ranked = matches!(trial.verdict, Verdict::Valid | Verdict::Disturbed);
+        assert!(is_ranked, "{trial:#?}");
         assert_eq!(trial.verdict, Verdict::of(&trial.checks));
         assert_eq!(
             result_of(trial, CheckKind::ServerCount),
@@ -178,6 +202,7 @@ fn a_run_makes_every_trial_and_keeps_it() {
             server.window_ns >= 50_000_000 && server.memory_before.rss_bytes > 0,
             "{server:?}"
         );
+        assert!(server.memory_connected.rss_bytes > 0, "{server:?}");
         assert!(!trial.series.is_empty());
     }
     let job =

@@ -1,6 +1,6 @@
 //! `LANGUAGE/SERVER`: a server of the catalogue as a target.
 
-use throng_record::{CatalogueRecord, DeclaredModel, TargetKind, TargetRecord};
+use throng_record::{CatalogueRecord, ContractException, DeclaredModel, TargetKind, TargetRecord};
 
 use super::{blank, in_one_line, options};
 use crate::catalogue::{Catalogue, Server};
@@ -53,6 +53,11 @@ fn found(text: &str, server: &Server) -> Result<TargetRecord, PlanError> {
             model,
             runtime: manifest.map(|manifest| manifest.runtime.name.clone()),
             runtime_version: None,
+            ignores_backlog: manifest.is_some_and(|manifest| {
+                manifest
+                    .exceptions
+                    .contains_key(&ContractException::Backlog)
+            }),
             contract: None,
         }),
         ..blank(in_one_line(text), TargetKind::Catalogue)

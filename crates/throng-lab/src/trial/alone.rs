@@ -4,11 +4,12 @@ use throng_record::{LoadRecord, Outcome, Trial, Verdict};
 
 use super::{Bench, Made, OnProgress, unknown_address};
 use crate::checks;
+use crate::checks::other_programs::Others;
 use crate::checks::steal::Stolen;
 use crate::event::TrialPhase;
 use crate::explain::cost_grows_with_idle;
 use crate::network::{self, MakeError};
-use crate::observer::Observer;
+use crate::observer::{Measured, Observer};
 use crate::order::Cell;
 
 impl Bench<'_> {
@@ -36,6 +37,7 @@ impl Bench<'_> {
         };
         trial.network = network::kind(&network);
         let mut observer = Observer::new(None, network.clone());
+        observer.expect(&trial.job, None);
         let ended = self.load(
             (setting, &trial.job),
             network,
@@ -44,13 +46,18 @@ impl Bench<'_> {
             started_at_ns,
             on_progress,
         );
-        let seen = observer.finish(0, 0);
+        let seen = observer.finish(&Measured::default());
         trial.series = ended.series;
         trial.generator = seen.generator;
         trial.kernel_counters = seen.kernel_counters;
         trial.outcome = ended.outcome;
         if let Some(record) = ended.record {
-            conclude(&mut trial, record, setting.connections, seen.stolen);
+            conclude(
+                &mut trial,
+                record,
+                setting.connections,
+                (seen.stolen, &seen.others),
+            );
         }
         made(trial)
     }
@@ -65,11 +72,16 @@ fn made(trial: Trial) -> Made {
 }
 
 /// From what was measured to the trial's checks, verdict and findings.
-fn conclude(trial: &mut Trial, record: LoadRecord, asked: u32, stolen: Option<Stolen>) {
+fn conclude(
+    trial: &mut Trial,
+    record: LoadRecord,
+    asked: u32,
+    (stolen, others): (Option<Stolen>, &[Others]),
+) {
     let phase = record.accept.unwrap_or_default();
     trial.findings.extend(cost_grows_with_idle::find(&phase));
     if trial.outcome == Outcome::Completed {
-        trial.checks = checks::of_accept(&phase, asked, stolen);
+        trial.checks = checks::of_accept(&phase, asked, stolen, others);
         trial.verdict = Verdict::of(&trial.checks);
         if phase.accepted == 0 {
             let cause = phase.stopped_by.as_deref();

@@ -1,14 +1,14 @@
 //! From what was measured and seen to the trial's checks, verdict and limit.
 
 use throng_record::{
-    Check, CheckKind, CheckResult, ExchangePhase, FanoutSpec, Limit, LoadJob, LoadRecord, Outcome,
-    Pacing, Setting, SideRecord, TargetKind, TargetRecord, Trial, Verdict, Work,
+    Check, CheckKind, CheckResult, FanoutSpec, LoadJob, LoadRecord, Outcome, Pacing, Setting,
+    SideRecord, TargetKind, TargetRecord, Trial, Verdict, Work,
 };
 
 use super::explaining;
 use crate::checks::{self, Evidence};
 use crate::launcher::{Ending, LifeEnd};
-use crate::limit::{Busy, SERVER_BUSY, cores, cores_used, left, limit};
+use crate::limit::{Busy, SERVER_BUSY, Sides, are_crowded_out, cores, cores_used, left, limit};
 use crate::observer::{KernelAccountSeen, Observations};
 
 /// Puts everything together; whether the failure, if it is one, will repeat itself.
@@ -23,21 +23,24 @@ pub(super) fn conclude(
     let ending = server.ending();
     trial.outcome = outcome;
     let is_in_phases = trial.job.work.has_phases();
-    let [mut of_server, mut of_generator] = [seen.server, seen.generator];
-    // A phase is measured from border to border while the generator waits: its window is the right one.
-    if let Some(record) = record.as_ref().filter(|_| !is_in_phases) {
-        for side in [&mut of_server, &mut of_generator] {
-            fit_to_window(side, &record.exchange);
-        }
-    }
+    let shards = trial.job.fleet.shards;
+    let [of_server, of_generator] = [&seen.server, &seen.generator].map(Option::as_ref);
     let busy = Busy {
-        server: of_server.as_ref().and_then(server_busy),
-        generator: of_generator
-            .as_ref()
-            .and_then(|side| busy(side, trial.job.fleet.shards)),
+        server: of_server.and_then(server_busy),
+        generator: of_generator.and_then(|side| busy(side, shards)),
     };
-    trial.server = of_server;
-    trial.generator = of_generator;
+    let with_cores: Vec<_> = of_server
+        .map(|side| (side, side.threads_max))
+        .into_iter()
+        .chain(of_generator.map(|side| (side, shards)))
+        .collect();
+    let sides = Sides {
+        busy,
+        is_server_visible: of_server.is_some(),
+        are_crowded_out: are_crowded_out(&with_cores),
+    };
+    trial.server = seen.server;
+    trial.generator = seen.generator;
     trial.kernel_counters = seen.kernel_counters;
     trial.phase_costs = seen.phase_costs;
     let Some(mut record) = record else {
@@ -48,6 +51,9 @@ pub(super) fn conclude(
     let is_unreachable = record.connected() == 0 && trial.outcome == Outcome::Completed;
     if trial.outcome == Outcome::Completed {
         let pacing = &trial.job.exchange.pacing;
+        let kernel_account = account
+            .as_ref()
+            .map(|account| explaining::kernel_account(trial, target, (&record, account), kernel));
         let checks = checks::all(&Evidence {
             work: &trial.job.work,
             pacing,
@@ -56,23 +62,30 @@ pub(super) fn conclude(
             catalogue: target.catalogue.as_ref(),
             load: &record,
             busy,
+            shards: trial.job.fleet.shards,
             asked: setting.connections,
             unaccepted: trial.unaccepted.unwrap_or(0),
             serves_at_once: trial.job.exchange.serves_at_once,
             stolen: seen.stolen,
+            others: &seen.others,
+            is_server_visible: trial.server.is_some(),
             server,
             handshakes: trial.handshakes.as_ref(),
             counters: &trial.kernel_counters,
             network: trial.network,
+            kernel: kernel_account,
         });
         trial.checks = checks;
         quote_server(&mut trial.checks, ending);
         trial.verdict = Verdict::of(&trial.checks);
         trial.limit = match &trial.job.work {
-            Work::Fanout(spec) => limit_of_fanout(spec, &record, busy),
-            Work::Hold(_) => limit(&UNPACED, 0.0, busy),
+            Work::Fanout(spec) => {
+                let (pacing, rate) = pace_of_fanout(spec, &record);
+                limit(&pacing, rate, &sides)
+            }
+            Work::Hold(_) => limit(&UNPACED, 0.0, &sides),
             Work::Exchange | Work::Accept(_) => {
-                limit(pacing, record.exchange.replies_per_second, busy)
+                limit(pacing, record.exchange.replies_per_second, &sides)
             }
         };
     }
@@ -91,8 +104,10 @@ pub(super) fn conclude(
         ending,
     };
     explaining::find(trial, (target, setting), &record, account.as_ref(), &seen);
-    if record.connect.connected > 0 {
-        trial.generator_bytes_per_connection = Some(record.user_bytes_per_connection);
+    if let Some(generator) = &mut trial.generator {
+        // From before it made its fleet, which nobody else sees.
+        let is_open = record.connect.connected > 0;
+        generator.memory_per_connection_bytes = is_open.then_some(record.user_bytes_per_connection);
     }
     trial.connect = Some(record.connect);
     trial.exchange = (!is_in_phases).then_some(record.exchange);
@@ -107,13 +122,13 @@ pub(super) fn conclude(
 const UNPACED: Pacing = Pacing::Closed { outstanding: 1 };
 
 /// Lines at a rate are that many deliveries for each connection that was open.
-fn limit_of_fanout(spec: &FanoutSpec, record: &LoadRecord, busy: Busy) -> Limit {
+fn pace_of_fanout(spec: &FanoutSpec, record: &LoadRecord) -> (Pacing, f64) {
     let sustained = record
         .fanout
         .as_ref()
         .and_then(|phases| phases.sustained.as_ref());
     let (Some(asked), Some(sustained)) = (spec.sustain, sustained) else {
-        return limit(&UNPACED, 0.0, busy);
+        return (UNPACED, 0.0);
     };
     let of_all = Pacing::Open {
         rate_per_second: asked.rate_per_second * f64::from(record.connect.connected),
@@ -121,25 +136,7 @@ fn limit_of_fanout(spec: &FanoutSpec, record: &LoadRecord, busy: Busy) -> Limit 
         outstanding: 1,
         spin: false,
     };
-    limit(&of_all, sustained.deliveries_per_second, busy)
-}
-
-/// The CPU is read when the events of the window's ends arrive, which on a machine that is busy all over may be late. What
-/// was read is a rate, to be divided by the rate of the replies; too far off, it is of another window and says nothing.
-fn fit_to_window(side: &mut Option<SideRecord>, exchange: &ExchangePhase) {
-    const SHARE_OFF_MAX: f64 = 0.1;
-    let Some(side) = side.as_mut().filter(|side| side.window_ns > 0) else {
-        return;
-    };
-    let share = side.window_ns as f64 / exchange.duration_ns as f64;
-    let is_of_it = (share - 1.0).abs() <= SHARE_OFF_MAX && !side.is_of_other_window;
-    if is_of_it && exchange.replies_per_second > 0.0 {
-        let cpu_per_second_ns = side.cpu_ns as f64 / (side.window_ns as f64 / 1e9);
-        side.cpu_per_message_ns = Some(cpu_per_second_ns / exchange.replies_per_second);
-    } else {
-        side.cpu_per_message_ns = None;
-        side.is_of_other_window = true;
-    }
+    (of_all, sustained.deliveries_per_second)
 }
 
 /// CPU time ÷ (window × cores that this side could use at once); `None` without a window.
@@ -177,7 +174,7 @@ fn quote_server(checks: &mut [Check], ending: Option<&Ending>) {
     for check in checks {
         let failed = check.result == CheckResult::Failed;
         if failed && check.kind == CheckKind::UnexpectedErrors && !notes.is_empty() {
-            check.detail = format!("{}; the server noted: {}", check.detail, notes.join("; "));
+            check.detail = format!("{}\nthe server noted: {}", check.detail, notes.join("; "));
         }
     }
 }
@@ -219,35 +216,6 @@ mod tests {
             ..side(1, 0.95)
         };
         assert_eq!(busy(&stolen, 1), Some(1.0), "a twentieth was taken");
-    }
-
-    #[test]
-    fn cpu_time_that_was_read_too_late_says_nothing() {
-        let exchange = ExchangePhase {
-            duration_ns: 1_000_000_000,
-            replies_per_second: 100_000.0,
-            ..ExchangePhase::default()
-        };
-        let fitted = |window_ns, cpu_ns| {
-            let mut side = Some(SideRecord {
-                window_ns,
-                cpu_ns,
-                ..side(1, 1.0)
-            });
-            fit_to_window(&mut side, &exchange);
-            let side = side.expect("still there");
-            (side.cpu_per_message_ns.map(f64::round), cores_used(&side))
-        };
-        assert_eq!(
-            fitted(1_000_000_000, 1_000_000_000),
-            (Some(10_000.0), Some(1.0))
-        );
-        assert_eq!(
-            fitted(950_000_000, 950_000_000),
-            (Some(10_000.0), Some(1.0))
-        );
-        assert_eq!(fitted(25_000_000, 0), (None, None));
-        assert_eq!(fitted(1_200_000_000, 1_000_000_000), (None, None));
     }
 
     #[test]

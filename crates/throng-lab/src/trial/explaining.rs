@@ -1,10 +1,11 @@
 //! From the generator's account of every request and what the observers saw to causes and findings.
 
-use throng_record::{LoadRecord, Setting, SideRecord, TargetKind, TargetRecord, Trial};
+use throng_record::{LoadRecord, Network, Setting, SideRecord, TargetKind, TargetRecord, Trial};
 
 use throng_sys::limits::{self, MachineLimits};
 use throng_sys::open_descriptors::OpenDescriptors;
 
+use crate::checks::answered::KernelAccount;
 use crate::checks::phases::{accepted, heard};
 use crate::explain::{
     Account, CoresSeen, Evidence, FlowsSeen, Limits, QueueSeen, Seen, ServerSeen, attribute,
@@ -16,6 +17,7 @@ use crate::limit::{Busy, cores_used, left, wanted};
 use crate::observer::KernelAccountSeen;
 
 const OVERFLOWS: &str = "TcpExt.ListenOverflows";
+const DROPS: &str = "TcpExt.ListenDrops";
 
 /// Where every message had a connection of its own: puts what was observed into the trial, and attributes the slow and failed
 /// requests, which alone are kept.
@@ -26,9 +28,8 @@ pub(super) fn attribute_requests(
     kernel: &KernelAccountSeen,
 ) -> Option<Account> {
     let connections = record.connections.as_mut()?;
-    let is_launched = target.kind != TargetKind::Running;
     let started_at_ns = connections.started_at_monotonic_ns;
-    let asked = is_launched.then_some(setting.backlog);
+    let asked = target.takes_backlog().then_some(setting.backlog);
     let somaxconn = in_force(setting, "net.core.somaxconn");
     trial.accept_queue = kernel
         .queue
@@ -38,12 +39,11 @@ pub(super) fn attribute_requests(
     trial.unseen.clone_from(&kernel.unseen);
     let is_in_sight = server_is_in_sight(target.kind, kernel.was_listening, trial.server.is_some());
     let aborts = in_force(setting, "net.ipv4.tcp_abort_on_overflow").unwrap_or(0) > 0;
-    let overflows = trial.kernel_counters.get(OVERFLOWS).copied().unwrap_or(0);
     let seen = Seen {
         service_time_ns: setting.service_time_ns,
         syn_linear_timeouts: in_force(setting, "net.ipv4.tcp_syn_linear_timeouts").unwrap_or(0),
         aborts_on_overflow: is_in_sight && aborts,
-        overflows: is_in_sight.then(|| u64::try_from(overflows).unwrap_or(0)),
+        overflows: is_in_sight.then(|| grown(trial, OVERFLOWS)),
         queue: kernel.queue.as_ref().map(|seen| seen as &dyn QueueSeen),
         flows: kernel
             .handshakes
@@ -56,6 +56,34 @@ pub(super) fn attribute_requests(
     let serves_at_once = trial.job.exchange.serves_at_once;
     connections.duration_least_ns = duration_least_ns((target, setting), serves_at_once, loops);
     Some(account)
+}
+
+/// What its failed requests are judged by. In the host's network other servers move the counters too: there overflows count only where this
+/// trial's own connections have met a full queue.
+pub(super) fn kernel_account<'a>(
+    trial: &Trial,
+    target: &TargetRecord,
+    (record, account): (&LoadRecord, &'a Account),
+    kernel: &KernelAccountSeen,
+) -> KernelAccount<'a> {
+    let is_in_sight = server_is_in_sight(target.kind, kernel.was_listening, trial.server.is_some());
+    let counter = |name| is_in_sight.then(|| grown(trial, name));
+    let attribution = record.connections.as_ref().map(|phase| phase.attribution);
+    let has_met_full_queue = trial.network == Network::Private
+        || account.final_acks_dropped > 0
+        || attribution.is_some_and(|counts| counts.connects_by_syn_retransmission > 0);
+    KernelAccount {
+        account,
+        overflows: counter(OVERFLOWS).map(|grown| if has_met_full_queue { grown } else { 0 }),
+        drops: counter(DROPS),
+        is_queue_observed: kernel.queue.is_some(),
+    }
+}
+
+/// By how much a counter grew.
+fn grown(trial: &Trial, name: &str) -> u64 {
+    let change = trial.kernel_counters.get(name).copied().unwrap_or(0);
+    u64::try_from(change).unwrap_or(0)
 }
 
 /// What was seen of a trial beside what stands in it.
@@ -93,7 +121,7 @@ pub(super) fn find(
         server: ServerSeen {
             is_built_in: target.kind == TargetKind::BuiltIn,
             is_in_sight,
-            backlog_asked: (target.kind != TargetKind::Running).then_some(setting.backlog),
+            backlog_asked: target.takes_backlog().then_some(setting.backlog),
             threads_max,
             processes_max,
             descriptors: seen.descriptors,
@@ -113,6 +141,8 @@ pub(super) fn find(
         exchange: &record.exchange,
         connections: record.connections.as_ref().zip(account),
         accept_queue: trial.accept_queue.as_ref(),
+        backlog_in_force: trial.backlog_in_force,
+        somaxconn: in_force(setting, "net.core.somaxconn").filter(|_| is_in_sight),
         handshakes: trial.handshakes.as_ref(),
         kernel_counters: if is_in_sight {
             &trial.kernel_counters
@@ -120,6 +150,8 @@ pub(super) fn find(
             &none
         },
         errors: &errors,
+        server_side: trial.server.as_ref(),
+        generator_side: trial.generator.as_ref(),
         busy,
         wanted: Busy {
             server: of_side(trial.server.as_ref(), None),

@@ -129,7 +129,7 @@ impl Progress {
             }
             LoadEvent::Connected { .. } => {
                 self.phase = TrialPhase::WarmingUp;
-                observer.connected();
+                observer.count_descriptors();
             }
             LoadEvent::Phase { phase } => {
                 self.phase = of_phase(*phase);
@@ -149,6 +149,7 @@ impl Progress {
                 self.phase = TrialPhase::Closing;
                 observer.measured();
             }
+            LoadEvent::Drained => observer.drained(),
             LoadEvent::Finished { .. } | LoadEvent::Failed { .. } => {}
         }
     }

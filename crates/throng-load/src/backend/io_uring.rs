@@ -34,6 +34,8 @@ pub(crate) struct UringBackend {
     slots: Vec<Slot>,
     usage: Usage,
     received: Option<(BufferId, usize)>,
+    /// Completions that were met in search of a send's, in their order.
+    early: VecDeque<Completion>,
     /// The slot whose receive has ended, to be received on again unless it is closed before the next event is asked for.
     receive_next: Option<u32>,
     /// When the armed alarm ends a wait; the end of time where none is known to be armed. A later one that is still armed is
@@ -48,8 +50,11 @@ pub(crate) struct Usage {
     pub(crate) reply_bytes: usize,
     /// A connection's next send follows the whole reply to its last: its completion need not be seen.
     pub(crate) silent_sends: bool,
-    /// Connections are short and timed one by one. A send is submitted at once, not with whatever else the turn brings, and
-    /// receives end with each piece: a multishot one would hold the socket open, and the peer without our end, until it is cancelled.
+    /// Whether a send is submitted at once, and not with whatever else the turn brings: what is due by the clock, and what is timed
+    /// by itself, is to be with the kernel when it is said to be sent.
+    pub(crate) sends_at_once: bool,
+    /// Connections are short: receives end with each piece. A multishot one would hold the socket open, and the peer without our end,
+    /// until it is cancelled.
     pub(crate) is_short: bool,
 }
 
@@ -103,6 +108,7 @@ impl UringBackend {
             slots: (0..slots).map(|_| Slot::default()).collect(),
             usage,
             received: None,
+            early: VecDeque::new(),
             receive_next: None,
             alarm_at_ns: u64::MAX,
         })
@@ -172,10 +178,24 @@ impl UringBackend {
         queue.under_way = false;
         let message = queue.waiting.pop_front()?;
         queue.under_way = true;
-        self.ring
-            .send_shared(socket, message, token, false)
-            .err()
-            .map(What::Failed)
+        let sent = self.ring.send_shared(socket, message, token, false);
+        let at_once = self.usage.sends_at_once;
+        let submitted = sent.and_then(|()| if at_once { self.ring.submit() } else { Ok(()) });
+        submitted.err().map(What::Failed)
+    }
+
+    /// Looks whether the slot's last send is complete, which the socket mostly lets it be within the call that submits it.
+    fn look_for_sent(&mut self, slot: u32) {
+        let is_under_way = |place: &Slot| place.queue.as_ref().is_some_and(|queue| queue.under_way);
+        while is_under_way(&self.slots[slot as usize])
+            && let Some(completion) = self.ring.next_completion()
+        {
+            let is_sent = matches!(completion.kind, Kind::SendShared) && completion.bytes().is_ok();
+            let is_of_slot = completion.token as u32 == slot && !self.is_stale(&completion);
+            if !(is_sent && is_of_slot && self.on_sent(slot, &completion).is_none()) {
+                self.early.push_back(completion);
+            }
+        }
     }
 
     /// Whether it tells of a connection that has been closed.
@@ -219,6 +239,9 @@ impl super::Backend for UringBackend {
 
     #[inline]
     fn send(&mut self, slot: u32, message: Range<usize>) -> io::Result<()> {
+        if self.usage.sends_at_once {
+            self.look_for_sent(slot);
+        }
         let place = &mut self.slots[slot as usize];
         let token = place.token(slot);
         let Slot {
@@ -239,7 +262,7 @@ impl super::Backend for UringBackend {
         }
         self.ring
             .send_shared(socket, message, token, self.usage.silent_sends)?;
-        if self.usage.is_short {
+        if self.usage.sends_at_once {
             self.ring.submit()?;
         }
         Ok(())
@@ -247,7 +270,7 @@ impl super::Backend for UringBackend {
 
     #[inline]
     fn wait(&mut self, now_ns: u64, until_ns: u64) -> io::Result<()> {
-        if until_ns <= now_ns {
+        if until_ns <= now_ns || !self.early.is_empty() {
             return self.ring.submit_and_wait(0, Some(0));
         }
         let wait_ns = until_ns - now_ns;
@@ -271,7 +294,8 @@ impl super::Backend for UringBackend {
                 let what = What::Failed(error);
                 return Some(Event { slot, what });
             }
-            let completion = self.ring.next_completion()?;
+            let early = self.early.pop_front();
+            let completion = early.or_else(|| self.ring.next_completion())?;
             let slot = completion.token as u32;
             let what = match completion.kind {
                 Kind::Receive | Kind::SendShared | Kind::Poll if self.is_stale(&completion) => {

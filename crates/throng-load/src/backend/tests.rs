@@ -19,10 +19,15 @@ fn with_each(check: Check) {
         check,
         EpollBackend::new(1, b"?".as_slice().into()).expect("an epoll"),
     );
-    for is_short in [true, false] {
+    for (is_short, silent_sends, sends_at_once) in [
+        (true, false, true),
+        (false, true, false),
+        (false, false, true),
+    ] {
         let usage = Usage {
             reply_bytes: 100,
-            silent_sends: !is_short,
+            silent_sends,
+            sends_at_once,
             is_short,
         };
         let ring = UringBackend::new(1, b"?".as_slice().into(), usage);

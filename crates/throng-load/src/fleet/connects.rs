@@ -11,12 +11,14 @@ pub(super) fn connects(mut shards: Vec<ShardConnect>, all: u32) -> ConnectPhase 
     let started_at_ns = shards.iter().map(|shard| shard.started_at_ns).min();
     let started_at_ns = started_at_ns.unwrap_or(0);
     let ended_at_ns = shards.iter().map(|shard| shard.ended_at_ns).max();
+    let opened_at_ns = shards.iter().filter_map(|shard| shard.opened_at_ns).max();
     let stops = shards.iter_mut().filter_map(|shard| shard.stop.take());
     let first_stop = stops.min_by_key(|stop| stop.at_ns);
     let not_begun = shards.iter().map(|shard| shard.not_begun).sum();
     let mut phase = ConnectPhase {
         connected: shards.iter().map(|shard| shard.connected).sum(),
         duration_ns: ended_at_ns.unwrap_or(0).saturating_sub(started_at_ns),
+        opened_ns: opened_at_ns.map_or(0, |at_ns| at_ns.saturating_sub(started_at_ns)),
         latency: Histogram::from(&merged(shards.iter().map(|shard| &shard.latency))),
         syn_retransmissions: shards.iter().map(|shard| shard.syn_retransmissions).sum(),
         retransmitted: shards.iter().map(|shard| shard.retransmitted).sum(),

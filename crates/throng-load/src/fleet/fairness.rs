@@ -8,9 +8,12 @@ pub(super) fn replies_per_connection<'a>(
 ) -> Option<RepliesPerConnection> {
     let mut all: Vec<u32> = Vec::new();
     let mut shard_means: Vec<f64> = Vec::new();
+    let mut seldom_served = 0;
     for shard in shards.filter(|shard| !shard.is_empty()) {
         shard_means.push(sum(shard) / shard.len() as f64);
+        let of_shard = all.len();
         all.extend_from_slice(shard);
+        seldom_served += seldom(&mut all[of_shard..]);
     }
     all.sort_unstable();
     let (&min, &max) = all.first().zip(all.last())?;
@@ -28,9 +31,18 @@ pub(super) fn replies_per_connection<'a>(
         max,
         mean: sum(&all) / number,
         fairness_jain: sum(&all).powi(2) / (number * squares),
+        seldom_served,
         shard_mean_min: shard_means.iter().copied().fold(f64::INFINITY, f64::min),
         shard_mean_max: shard_means.iter().copied().fold(0.0, f64::max),
     })
+}
+
+/// How many of one thread's connections had at most a fifth of their median. (Compared with another thread's, the generator might be why.)
+fn seldom(replies: &mut [u32]) -> u32 {
+    replies.sort_unstable();
+    let most = nearest_rank(replies, 50) / 5;
+    let number = replies.partition_point(|&of_one| of_one <= most);
+    number as u32
 }
 
 fn sum(replies: &[u32]) -> f64 {
@@ -91,6 +103,19 @@ mod tests {
     fn the_means_of_the_generators_threads_are_told_apart() {
         let shares = of(&[&[10, 20], &[], &[40, 50, 60]]).expect("there were some");
         assert_eq!((shares.shard_mean_min, shares.shard_mean_max), (15.0, 50.0));
+    }
+
+    #[test]
+    fn a_connection_with_a_fifth_of_its_threads_median_is_seldom_served() {
+        for (shards, expected) in [
+            (&[&[100, 18, 110, 90][..]][..], 1),
+            (&[&[100, 19, 110, 90]], 0),
+            (&[&[500, 500, 500], &[100, 100, 0]], 1),
+            (&[&[9, 9, 9, 9], &[1, 0, 9, 9, 9]], 2),
+        ] {
+            let found = of(shards).expect("there were some").seldom_served;
+            assert_eq!(found, expected, "{shards:?}");
+        }
     }
 
     #[test]

@@ -45,6 +45,7 @@ impl Fleet {
             reply_bytes: script.line_bytes_max(),
             // Numbered lines may queue up on the speaker, and must stay in order.
             silent_sends: fanout.sustain.is_none(),
+            sends_at_once: true,
             is_short: false,
         };
         // The script takes the place of messages.

@@ -1,5 +1,5 @@
-//! What the coordinator does while shards exchange: tells the stages, samples what is outstanding, and ends the
-//! measurement when the throughput is known well enough.
+//! What the coordinator does while shards exchange: tells the stages, and ends the measurement when the throughput is known well
+//! enough.
 
 use throng_record::{ExchangePhase, ExchangeSpec, Stop};
 use throng_sys::clock::monotonic_ns;
@@ -7,12 +7,10 @@ use throng_sys::clock::monotonic_ns;
 use super::{Observer, Stage};
 use crate::confidence::Confidence;
 use crate::control::{Orders, ProgressReading, ShardStage};
-use crate::outstanding::OutstandingSampler;
 
 /// What the coordinator follows while an exchange runs.
 pub(super) struct Watch {
     confidence: Option<Confidence>,
-    sampler: Option<OutstandingSampler>,
     announced: Option<Stage>,
     teller: Teller,
 }
@@ -53,10 +51,8 @@ impl Watch {
             } => Some(Confidence::new(relative_half_width)),
             Stop::Messages(_) | Stop::MessagesEach(_) | Stop::DurationNs(_) => None,
         };
-        let sampler = (!spec.pacing.is_closed()).then(OutstandingSampler::default);
         Self {
             confidence,
-            sampler,
             announced: None,
             teller: Teller::new(),
         }
@@ -74,9 +70,6 @@ impl Watch {
         self.teller.look(readings, observer);
         if stage != ShardStage::Measuring {
             return;
-        }
-        if let Some(sampler) = &mut self.sampler {
-            sampler.sample(readings.iter().map(ProgressReading::outstanding).sum());
         }
         if let Some(confidence) = &mut self.confidence {
             confidence.observe(
@@ -113,8 +106,5 @@ impl Watch {
             .confidence
             .as_ref()
             .and_then(Confidence::relative_half_width);
-        if let (Some(sampler), Some(sampled)) = (&self.sampler, &mut phase.outstanding_sampled) {
-            sampler.complete(sampled);
-        }
     }
 }

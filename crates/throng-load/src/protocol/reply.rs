@@ -74,6 +74,14 @@ impl Reply {
         }
     }
 
+    /// The length of the reply; absent where only its end tells.
+    pub(crate) fn whole_bytes(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::Plain { replies, .. } => replies.whole_bytes(),
+            Kind::Http(_) => None,
+        }
+    }
+
     /// Whether the reply is complete when the peer ends its output now.
     pub(crate) fn is_complete_at_end(&self) -> bool {
         match &self.0 {

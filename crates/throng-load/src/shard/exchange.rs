@@ -5,20 +5,27 @@
 //! next message's.
 
 mod leaving;
+mod sending;
+mod silence;
+mod starving;
 mod window;
 
 use throng_record::{ErrorKind, ExchangeSpec};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
+use super::outstanding::Outstanding;
 use super::stage::Stages;
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Event, What};
-use crate::connection::{Start, StartTimes, State};
+use crate::connection::{Connection, Start, StartTimes, State};
 use crate::control::{ProgressReading, ShardStage};
 use crate::error::LoadError;
 use crate::pacing::{Backlog, Pacing, Send};
 use crate::protocol::{Reading, Replies};
 use crate::recorder::Recorder;
+use silence::Silences;
+pub(crate) use silence::{LEAST_NS as SILENCE_LEAST_NS, ShardSilence};
+pub(crate) use starving::Starving;
 pub(crate) use window::Window;
 
 /// How long the loop sleeps at most before it looks at its orders.
@@ -37,17 +44,19 @@ pub(crate) struct ShardExchange {
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
     pub(crate) connections_served: u32,
+    /// As in [`throng_record::ExchangePhase`].
+    pub(crate) connections_silent: u32,
     pub(crate) started_at_ns: u64,
     pub(crate) measuring_since_ns: u64,
     /// When the last message was sent, or sending was over.
     pub(crate) draining_since_ns: u64,
     pub(crate) last_reply_at_ns: u64,
-    /// Σ latency of all measured replies.
-    pub(crate) latency_sum_ns: u128,
     /// The state when sending was over.
     pub(crate) window: Window,
-    /// Closed loop: replies within the window, of each connection that was open from its begin to its end.
+    /// Closed loop: replies within the window, of each connection that was open until all was answered.
     pub(crate) replies_each: Vec<u32>,
+    pub(crate) silences: Vec<ShardSilence>,
+    pub(crate) starving: Vec<Starving>,
     pub(crate) backlog: Backlog,
 }
 
@@ -60,6 +69,9 @@ struct Exchange<'a, B, P> {
     recorder: Recorder,
     sends: Vec<Send>,
     progress: ProgressReading,
+    outstanding: Outstanding,
+    /// Messages sent, warm-up included.
+    sent: u64,
     measured_sent: u64,
     received_bytes: u64,
     last_reply_at_ns: u64,
@@ -68,11 +80,19 @@ struct Exchange<'a, B, P> {
     at_drain: Option<Window>,
     /// Of each connection its replies before the window, and from the window's end on those within it; empty unless it is asked about.
     replies_each: Vec<u32>,
+    silences: Silences,
+    starving: Vec<Starving>,
+    /// Connections whose reply was overdue.
+    overdue: Vec<u32>,
+    /// Connections that a bounded server never came to.
+    unserved: Vec<u32>,
     announced: ShardStage,
     /// The end of the last wait, where the events of a wait have one time.
     woken_at_ns: u64,
     next_overdue_look_ns: u64,
     open: u32,
+    /// Of which not a byte has come although they were open until their time was over.
+    silent: u32,
     paced_by_clock: bool,
     /// The server serves fewer connections at once than the fleet has.
     leaves_some_waiting: bool,
@@ -104,8 +124,13 @@ pub(super) fn run<B: Backend, P: Pacing>(
     let mut exchange = Exchange {
         starts: StartTimes::new(shard.connections.len(), outstanding),
         replies_each: window::room_for_each(&spec.pacing, shard.connections.len()),
+        silences: Silences::new(started_at_ns),
+        starving: Vec::new(),
+        overdue: Vec::new(),
+        unserved: Vec::new(),
         sends: Vec::with_capacity(slots.len() * outstanding as usize),
         open: slots.len() as u32,
+        silent: 0,
         paced_by_clock,
         leaves_some_waiting: leaves_some_waiting(spec, connections),
         waits_for_all: waits_for_all(spec, connections),
@@ -115,6 +140,8 @@ pub(super) fn run<B: Backend, P: Pacing>(
         stages,
         recorder: Recorder::new(),
         progress: ProgressReading::default(),
+        outstanding: Outstanding::default(),
+        sent: 0,
         measured_sent: 0,
         received_bytes: 0,
         last_reply_at_ns: started_at_ns,
@@ -148,6 +175,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     fn run_to_end(&mut self) -> Result<(), LoadError> {
         loop {
             let now_ns = monotonic_ns();
+            self.silences.turn(now_ns, self.last_reply_at_ns);
             self.advance(now_ns);
             if self.leaves_some_waiting {
                 self.leave_unserved(now_ns);
@@ -158,6 +186,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             self.pacing.due(now_ns, &mut self.sends);
             self.send_all(now_ns);
             let until_ns = self.wait_until_ns(now_ns);
+            self.silences.wait_until(until_ns);
             self.shard
                 .backend
                 .wait(now_ns, until_ns)
@@ -210,7 +239,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         let draining = self.stages.now() == ShardStage::Draining;
         let given_up = self.shard.assignment.interrupt.is_raised()
             && now_ns.saturating_sub(self.stages.draining_since_ns) > INTERRUPTED_GRACE_NS;
-        self.open == 0 || draining && (self.progress.outstanding() == 0 || given_up)
+        self.open == 0 || draining && (self.outstanding.number() == 0 || given_up)
     }
 
     /// The next thing that only the clock brings; a due time is approached sleeping, then spinning.
@@ -268,6 +297,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             {
                 Reading::Partial(remembered) => {
                     connection.remembered = remembered;
+                    if connection.first_piece_at_ns == 0 {
+                        connection.first_piece_at_ns = now_ns;
+                    }
                     break;
                 }
                 Reading::Complete(used) => {
@@ -286,6 +318,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
 
     #[inline]
     fn on_reply(&mut self, slot: u32, now_ns: u64) {
+        if now_ns.saturating_sub(self.last_reply_at_ns) >= SILENCE_LEAST_NS {
+            self.note_silence(now_ns);
+        }
         let connection = &mut self.shard.connections[slot as usize];
         let start = self.starts.get(slot, connection.replies);
         if connection.replies == 0 && self.waits_for_all {
@@ -294,6 +329,11 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         connection.replies = connection.replies.wrapping_add(1);
         connection.remembered = 0;
         connection.waiting_since_ns = now_ns;
+        let first_piece_at_ns = std::mem::take(&mut connection.first_piece_at_ns);
+        if first_piece_at_ns > 0 && !start.warmup {
+            let took_ns = now_ns.saturating_sub(first_piece_at_ns);
+            self.recorder.between_pieces.saturating_record(took_ns);
+        }
         self.progress.replies += 1;
         self.last_reply_at_ns = now_ns;
         self.record(start, now_ns);
@@ -304,6 +344,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     fn record(&mut self, start: Start, now_ns: u64) {
         let latency_ns = now_ns.saturating_sub(start.at_ns);
         let since_ns = self.stages.measuring_since_ns;
+        self.outstanding.ended(1, self.stages.in_window_ns(now_ns));
         if self.stages.now() != ShardStage::Warmup {
             self.running.arrived += 1;
         }
@@ -311,6 +352,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             self.recorder.warmup(latency_ns);
             if self.stages.now() == ShardStage::Measuring {
                 self.running.recorded += 1;
+                self.running.warmup_reply_ns_max = self.running.warmup_reply_ns_max.max(latency_ns);
                 self.running.outstanding_sum_ns += u128::from(now_ns - since_ns);
             }
         } else {
@@ -318,66 +360,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
                 .measured(latency_ns, now_ns.saturating_sub(since_ns));
             self.progress.measured_replies += 1;
             self.running.replies += 1;
-            self.running.latency_sum_ns += u128::from(latency_ns);
         }
-    }
-
-    #[inline]
-    fn send_all(&mut self, now_ns: u64) {
-        // The list is taken out and put back, so that its memory is kept while `self` is used.
-        let mut sends = std::mem::take(&mut self.sends);
-        for send in sends.drain(..) {
-            self.send(send, now_ns);
-        }
-        self.sends = sends;
-    }
-
-    #[inline]
-    fn send(&mut self, send: Send, now_ns: u64) {
-        let slot = send.slot;
-        if self.shard.connections[slot as usize].state != State::Open {
-            return;
-        }
-        let Some(warmup) = self.stages.take(now_ns) else {
-            return;
-        };
-        let connection = &mut self.shard.connections[slot as usize];
-        let n = connection.sent;
-        if connection.outstanding() == 0 {
-            connection.waiting_since_ns = now_ns;
-        }
-        connection.sent = n.wrapping_add(1);
-        self.progress.sent += 1;
-        self.measured_sent += u64::from(!warmup);
-        self.starts.set(
-            slot,
-            n,
-            Start {
-                at_ns: send.start_ns,
-                warmup,
-            },
-        );
-        if self.paced_by_clock && !warmup {
-            self.note_lateness(send);
-        }
-        let range = self
-            .shard
-            .assignment
-            .messages
-            .range(self.shard.assignment.first + slot, n);
-        if let Err(error) = self.shard.backend.send(slot, range) {
-            self.fail(slot, errors::of_connection(&error), &error.to_string());
-        }
-    }
-
-    /// The clock is read anew: several messages may be due at once, and each send takes its time.
-    #[inline]
-    fn note_lateness(&mut self, send: Send) {
-        let sent_at_ns = monotonic_ns();
-        self.recorder
-            .scheduling_error
-            .saturating_record(sent_at_ns.saturating_sub(send.ready_ns));
-        self.recorder.send_delay_sum_ns += u128::from(sent_at_ns.saturating_sub(send.start_ns));
     }
 
     fn finish(mut self, started_at_ns: u64) -> ShardExchange {
@@ -386,26 +369,30 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.note_stage();
         self.shard.assignment.progress.publish(self.progress);
         let size = self.shard.assignment.messages.size() as u64;
-        let served = self
-            .shard
-            .connections
-            .iter()
-            .filter(|connection| connection.replies > 0)
-            .count();
+        let connections = self.shard.connections.iter();
+        let served = connections.filter(|connection| connection.replies > 0);
+        let served = served.count();
+        let is_silent = |connection: &&Connection| {
+            connection.state == State::Open && connection.replies == 0 && !connection.is_mid_reply()
+        };
+        let silent = self.shard.connections.iter().filter(is_silent).count();
+        self.leave_out_failed();
         ShardExchange {
             sent: self.measured_sent,
             replies: self.running.replies,
             warmup_replies: self.progress.replies - self.running.replies,
-            sent_bytes: self.progress.sent * size,
+            sent_bytes: self.sent * size,
             received_bytes: self.received_bytes,
             connections_served: served as u32,
+            connections_silent: self.silent + silent as u32,
             started_at_ns,
             measuring_since_ns: self.stages.measuring_since_ns,
             draining_since_ns: self.stages.draining_since_ns,
             last_reply_at_ns: self.last_reply_at_ns,
-            latency_sum_ns: self.running.latency_sum_ns,
             window: self.at_drain.unwrap_or(self.running),
             replies_each: self.replies_each,
+            silences: self.silences.found,
+            starving: self.starving,
             backlog: self.pacing.backlog(self.stages.draining_since_ns),
             recorder: self.recorder,
         }

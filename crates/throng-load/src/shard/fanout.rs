@@ -217,12 +217,14 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
     #[cold]
     fn give_up(&mut self, target: u32) {
         for slot in 0..self.shard.connections.len() as u32 {
-            if self.ears.at(slot) < target {
-                self.fail(
-                    slot,
-                    ErrorKind::NotDelivered,
-                    "a line that was due did not come within the reply timeout",
-                );
+            let at = self.ears.at(slot);
+            if at < target {
+                let detail = if self.ears.script.is_mid_line(at) {
+                    "a part of a line came, and the rest did not within the reply timeout"
+                } else {
+                    "a line that was due did not come within the reply timeout"
+                };
+                self.fail(slot, ErrorKind::NotDelivered, detail);
             }
         }
     }

@@ -265,11 +265,8 @@ impl<B: Backend> Pinging<'_, B> {
                 if monotonic_ns().saturating_sub(since_ns) <= timeout_ns {
                     return;
                 }
-                self.fail(
-                    slot,
-                    ErrorKind::ReplyTimedOut,
-                    "no answer within the reply timeout",
-                );
+                let (kind, detail) = self.shard.overdue(slot, &self.replies);
+                self.fail(slot, kind, &detail);
                 self.timed_out += 1;
             }
             self.under_way.pop_front();

@@ -10,6 +10,7 @@ mod ending;
 mod kept;
 mod measured;
 mod request;
+mod window;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -20,6 +21,7 @@ use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::connect::RETRANSMITTED_FROM_NS;
 use super::exchange::{ShardExchange, Window};
+use super::outstanding::Outstanding;
 use super::stage::Stages;
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Event, What};
@@ -60,8 +62,13 @@ struct Requests<'a, B, P> {
     announced: ShardStage,
     recorder: Recorder,
     record: ShardConnections,
-    /// What counts as sent here is a request that has begun.
     progress: ProgressReading,
+    /// Requests begun, warm-up included.
+    begun: u64,
+    /// Requests that have begun and not ended.
+    outstanding: Outstanding,
+    /// How long those were outstanding within the window that left no latency: they failed, or were of the warm-up.
+    unrecorded_ns: u128,
     sent_bytes: u64,
     measured_sent: u64,
     received_bytes: u64,
@@ -124,6 +131,9 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
             recorder: Recorder::new(),
             record: ShardConnections::new(kept),
             progress: ProgressReading::default(),
+            begun: 0,
+            outstanding: Outstanding::default(),
+            unrecorded_ns: 0,
             sent_bytes: 0,
             measured_sent: 0,
             received_bytes: 0,
@@ -169,7 +179,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
     fn note_stage(&mut self) {
         let stage = self.stages.now();
         if stage == ShardStage::Draining && self.backlog.is_none() {
-            self.note_backlog();
+            self.end_window();
         }
         if stage != ShardStage::Warmup && self.announced == ShardStage::Warmup {
             self.announced = ShardStage::Measuring;
@@ -335,13 +345,15 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
                 sent_bytes: self.sent_bytes,
                 received_bytes: self.received_bytes,
                 connections_served: served.count() as u32,
+                connections_silent: 0,
                 started_at_ns,
                 measuring_since_ns: stages.measuring_since_ns,
                 draining_since_ns: stages.draining_since_ns,
                 last_reply_at_ns: self.last_reply_at_ns,
-                latency_sum_ns: self.window.latency_sum_ns,
                 window: self.window,
                 replies_each: Vec::new(),
+                silences: Vec::new(),
+                starving: Vec::new(),
                 backlog: self.backlog.unwrap_or_default(),
                 recorder: self.recorder,
             },

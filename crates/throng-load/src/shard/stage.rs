@@ -4,6 +4,7 @@
 use throng_record::{Amount, Stop};
 use throng_sys::clock::MILLISECOND_NS;
 
+use crate::connection::Start;
 use crate::control::ShardStage;
 
 /// How much longer than asked a warm-up may last, until every connection has had a reply.
@@ -133,6 +134,30 @@ impl Stages {
         }
     }
 
+    /// A time counted from the begin of the measured window, and cut to it: what was before counts as its begin, what is after as
+    /// its end.
+    #[inline]
+    pub(super) fn in_window_ns(&self, at_ns: u64) -> u64 {
+        let at_ns = match self.stage {
+            ShardStage::Warmup => return 0,
+            ShardStage::Measuring => at_ns,
+            ShardStage::Draining => at_ns.min(self.draining_since_ns),
+        };
+        at_ns.saturating_sub(self.measuring_since_ns)
+    }
+
+    /// How long a message that is not answered, or not recorded, was outstanding within the window, up to `at_ns`. One of the
+    /// measurement counts from its start, even if that was before the window; one of the warm-up from the window's begin.
+    pub(super) fn unrecorded_ns(&self, start: Start, at_ns: u64) -> u128 {
+        let at_ns = self.measuring_since_ns + self.in_window_ns(at_ns);
+        let since_ns = if start.warmup {
+            self.measuring_since_ns
+        } else {
+            start.at_ns
+        };
+        at_ns.saturating_sub(since_ns).into()
+    }
+
     /// When the clock alone changes the stage next.
     #[inline]
     pub(super) fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
@@ -197,6 +222,26 @@ mod tests {
         );
         stages.advance(1150, true);
         assert_eq!((stages.take(1150), stages.draining_since_ns), (None, 1150));
+    }
+
+    #[test]
+    fn times_are_cut_to_the_window() {
+        let (warmup, stop) = (Amount::DurationNs(50), Stop::DurationNs(100));
+        let mut stages = Stages::new(warmup, stop, (0, 1), 1, 1000);
+        assert_eq!(stages.in_window_ns(1049), 0);
+        stages.advance(1050, true);
+        let cut = |stages: &Stages| [1040, 1090, 1170].map(|at_ns| stages.in_window_ns(at_ns));
+        assert_eq!(cut(&stages), [0, 40, 120]);
+        stages.advance(1150, true);
+        assert_eq!(cut(&stages), [0, 40, 100]);
+        let unrecorded = |at_ns, warmup| {
+            let until = |until_ns| stages.unrecorded_ns(Start { at_ns, warmup }, until_ns);
+            [until(1090), until(1170)]
+        };
+        assert_eq!(unrecorded(1010, true), [40, 100]);
+        assert_eq!(unrecorded(1060, false), [30, 90]);
+        // Due before the window and sent within it: the delay of its send is taken off elsewhere.
+        assert_eq!(unrecorded(1040, false), [50, 110]);
     }
 
     #[test]

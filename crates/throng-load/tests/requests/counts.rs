@@ -188,7 +188,13 @@ fn the_lab_is_told_before_the_first_connect_and_after_the_last_end() {
         .expect("a job that can be done");
         told.retain(|event| !matches!(event, LoadEvent::Progress { .. }));
         let connected = LoadEvent::Connected { connected: 0 };
-        assert_eq!(told, [connected, LoadEvent::Measuring, LoadEvent::Measured]);
+        let stages = [
+            connected,
+            LoadEvent::Measuring,
+            LoadEvent::Measured,
+            LoadEvent::Drained,
+        ];
+        assert_eq!(told, stages);
         let connections = record.connections.expect("it has them");
         assert!(connected_at_ns <= connections.started_at_monotonic_ns);
         let ended_at_ns = connections.started_at_monotonic_ns + connections.duration_ns;

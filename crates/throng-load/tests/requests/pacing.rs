@@ -91,7 +91,7 @@ fn a_schedule_sends_what_is_due_and_no_more() {
         assert_all_due_is_told(500.0, connections.begun, exchange);
         let scheduling = exchange.scheduling_error.as_ref().expect("a schedule");
         assert_eq!(scheduling.count, connections.begun);
-        assert!(exchange.outstanding_sampled.is_some());
+        assert_agreed(exchange);
         assert_eq!(exchange.latency.count, connections.request_latency.count);
     });
 }
@@ -118,6 +118,38 @@ fn a_request_that_waits_for_a_client_counts_from_its_due_time() {
         let (latency, request) = (&exchange.latency, &connections.request_latency);
         assert!(latency.max_ns > 150_000_000, "{latency:?}");
         assert!(request.min_ns < latency.max_ns / 2, "{request:?}");
+        let outstanding = assert_agreed(exchange);
+        assert!((0.9..=1.0).contains(&outstanding), "{outstanding}");
+    });
+}
+
+/// By the clock and by the records as many requests were outstanding, but for the digits of the histogram: how many.
+fn assert_agreed(exchange: &ExchangePhase) -> f64 {
+    let found = exchange.outstanding.expect("it is measured");
+    let difference = (found.by_time - found.by_records).abs();
+    let waiting = exchange.replies_per_second * exchange.latency.mean_ns / 1e9;
+    let bound = 0.002 * (found.by_time + waiting) + 0.01;
+    assert!(difference <= bound, "{found:?}");
+    found.by_time
+}
+
+#[test]
+fn requests_that_fail_were_outstanding_until_then() {
+    let refusing = |mut stream: TcpStream| {
+        if request(&mut stream) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let scheduled = |job: &mut LoadJob| {
+        job.exchange.pacing = open(200.0);
+        job.exchange.warmup = Amount::DurationNs(50_000_000);
+        job.exchange.stop = Stop::DurationNs(400_000_000);
+    };
+    at(&serve(refusing), scheduled, |record, connections| {
+        assert_eq!(connections.answered, 0);
+        let ended = record.exchange.errors.total() as f64;
+        assert!(ended > 20.0, "{ended}");
+        assert!(assert_agreed(&record.exchange) > 1.0);
     });
 }
 

@@ -116,6 +116,7 @@ impl Tabular for Column {
 fn accepted(row: &Row) -> String {
     let mark = match row.standing {
         Standing::Qualified => "* ",
+        Standing::Ranked => row.trials.mark(),
         _ => "",
     };
     match row.accepted {

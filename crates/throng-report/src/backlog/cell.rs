@@ -8,7 +8,7 @@ use super::published;
 use super::{Cell, Failures, KernelAccount, requests_each};
 use crate::median;
 use crate::merge::merged;
-use crate::row::{latency_summary, median_of, serves_of};
+use crate::row::{answered_of, latency_summary, median_of};
 use crate::summary::{Latency, Standing};
 use crate::worth::{Sorted, Worth};
 
@@ -17,7 +17,11 @@ pub(super) fn of(record: &RunRecord, target: u32, setting: u32) -> Cell {
     let trials = Sorted::new(record, target, setting);
     let asked = &plan.settings[setting as usize];
     let record_of_target = plan.targets.get(target as usize);
-    let basis = &trials.basis;
+    // Requests that failed are what is asked about: a trial with some of them stands in the row, and is not ranked.
+    let basis: &Vec<&Trial> = &match trials.standing {
+        Standing::Ranked | Standing::Qualified | Standing::Partial => trials.with_figures(),
+        _ => Vec::new(),
+    };
     let mut unreadable = Vec::new();
     let mut latency = |what: &str, pick: fn(&Trial) -> Option<&Histogram>| -> Option<Latency> {
         let found = merged(basis, pick).unwrap_or_else(|error| {
@@ -45,7 +49,7 @@ pub(super) fn of(record: &RunRecord, target: u32, setting: u32) -> Cell {
         standing: trials.standing,
         trials: trials.counts(plan.repeats),
         failed_checks: trials.failed_checks(),
-        serves_of: serves_of(plan, trials.of_worth(Worth::Partial)),
+        answered_of: answered_of(trials.of_worth(Worth::Partial)),
         duration_ns,
         invalid_duration_ns: match trials.standing {
             Standing::Invalid => median_of(invalid),
@@ -121,9 +125,11 @@ pub(crate) fn by_kind(errors: &ErrorCounts) -> Failures {
             ErrorKind::ConnectRefused => &mut failures.refused,
             ErrorKind::Reset => &mut failures.reset,
             ErrorKind::ClosedEarly | ErrorKind::Truncated => &mut failures.closed,
-            ErrorKind::ConnectTimedOut | ErrorKind::ReplyTimedOut | ErrorKind::CloseTimedOut => {
-                &mut failures.timed_out
-            }
+            ErrorKind::ConnectTimedOut
+            | ErrorKind::ReplyTimedOut
+            | ErrorKind::ReplyStalled
+            | ErrorKind::NotAcknowledged
+            | ErrorKind::CloseTimedOut => &mut failures.timed_out,
             ErrorKind::PortsExhausted => &mut failures.no_port,
             ErrorKind::WrongBytes | ErrorKind::HttpStatus | ErrorKind::ExcessBytes => {
                 &mut failures.wrong

@@ -178,10 +178,14 @@ impl Tabular for Column {
                 .map_or_else(absent, published_amplification),
             Self::Failed if row.failures.total() > 0 => row.failures.words(),
             Self::Failed => figure(row, row.failures.words()),
-            Self::ConnectP50 => latency(row.connect_latency, |found| found.latency_ns_p50),
-            Self::ConnectMax => latency(row.connect_latency, |found| found.latency_ns_max),
-            Self::FirstByteP50 => latency(row.first_byte_latency, |found| found.latency_ns_p50),
-            Self::FirstByteMax => latency(row.first_byte_latency, |found| found.latency_ns_max),
+            Self::ConnectP50 => latency(row, row.connect_latency, |found| found.latency_ns_p50),
+            Self::ConnectMax => latency(row, row.connect_latency, |found| found.latency_ns_max),
+            Self::FirstByteP50 => {
+                latency(row, row.first_byte_latency, |found| found.latency_ns_p50)
+            }
+            Self::FirstByteMax => {
+                latency(row, row.first_byte_latency, |found| found.latency_ns_max)
+            }
             Self::Overflows => counted(row.kernel.overflows),
             Self::Drops => counted(row.kernel.drops),
             Self::Cookies => counted(row.kernel.cookies_sent),
@@ -227,6 +231,8 @@ fn figure(row: &Cell, text: String) -> String {
 fn bound(row: &Cell) -> &'static str {
     match row.standing {
         Standing::Qualified => "≤ ",
+        Standing::Partial => "† ",
+        Standing::Ranked => row.trials.mark(),
         _ => "",
     }
 }
@@ -235,7 +241,7 @@ fn bound(row: &Cell) -> &'static str {
 fn compared(row: &Cell) -> &'static str {
     match row.failures.total() {
         0 => bound(row),
-        _ => "~",
+        _ => "‡ ",
     }
 }
 
@@ -244,7 +250,7 @@ fn total(row: &Cell) -> String {
         let spread = format::spread(found, format::time_ns);
         format!("{}{}{spread}", bound(row), format::time_ns(found.median))
     });
-    figure_or_reason(time, row.standing, &row.failed_checks, row.serves_of)
+    figure_or_reason(time.clone(), row.standing, &row.failed_checks, time)
 }
 
 /// A median of counts: whole but where it lies between two.
@@ -258,8 +264,12 @@ fn counted(value: Option<f64>) -> String {
     })
 }
 
-fn latency(found: Option<Latency>, pick: impl Fn(&Latency) -> u64) -> String {
-    found.map_or_else(absent, |found| format::time_ns(pick(&found) as f64))
+/// Of those that came. What never came took longer than any of them, so that with failures in it the figure is a lower bound.
+fn latency(row: &Cell, found: Option<Latency>, pick: impl Fn(&Latency) -> u64) -> String {
+    let mark = if row.failures.total() > 0 { "≥ " } else { "" };
+    found.map_or_else(absent, |found| {
+        format!("{mark}{}", format::time_ns(pick(&found) as f64))
+    })
 }
 
 /// `114 s, 8 closed`; `450 ms or 1.49 s`; `1.53 s – 7.70 s`.

@@ -58,7 +58,7 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
         "total time: from the first connect to the end of the last request, failed ones included; median over repeats. least possible: the service time of all requests, shared by as many as are served at once. amplified: the one ÷ the other.".to_owned(),
     ];
     if rows().any(|row| row.duration_ns.is_some()) {
-        lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. Both of all repeats together, without those that never came.".to_owned());
+        lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. Both of all repeats together, without those that never came: ≥ where requests failed.".to_owned());
         lines.push("overflows … queue max: of one trial, median over repeats. overflows and drops: SYNs and final ACKs dropped at the listener (ListenOverflows, ListenDrops). again: segments sent again; SYNs and data by the clients' TCP_INFO, SYN-ACKs as they were observed. queue max: the longest that the accept queue was seen. –: not seen.".to_owned());
         lines.push("failed: of all repeats together, by kind.".to_owned());
     }
@@ -66,7 +66,12 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
         lines.push("slow: connects over 500 ms, and first bytes more than 200 ms after the service time, of all repeats together; each counts under the cause that took most of its time.".to_owned());
     }
     if rows().any(|row| row.duration_least_ns.is_some() && row.failures.total() > 0) {
-        lines.push("~: requests failed, which the server need not have served: not comparable; – instead of less than 1×.".to_owned());
+        lines.push("‡: requests failed, which the server need not have served: not comparable; – instead of less than 1×.".to_owned());
+    }
+    if rows().any(|row| row.standing == Standing::Partial) {
+        lines.push(
+            "†: more than one request in a thousand failed, as the kernel's account explains; not ranked.".to_owned(),
+        );
     }
     if !summary.slowest.is_empty() {
         lines.push(

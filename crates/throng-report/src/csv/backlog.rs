@@ -88,7 +88,7 @@ fn fill_asked(figures: &mut Figures, record: &RunRecord, trial: &Trial) {
     let Some(target) = record.plan.targets.get(trial.target as usize) else {
         return;
     };
-    figures.backlog_asked = (target.kind != TargetKind::Running).then_some(setting.backlog);
+    figures.backlog_asked = target.takes_backlog().then_some(setting.backlog);
     let is_as_asked = is_as_asked(&[trial], setting.backlog);
     if let Some(published) = published::beside(target, setting).filter(|_| is_as_asked) {
         let times = published.row.times_ms.iter();

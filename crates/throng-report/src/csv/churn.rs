@@ -7,6 +7,7 @@ use throng_record::{ConnectionsPhase, ErrorKind, ExchangePhase, Pacing, RunRecor
 
 use super::quantiles;
 use crate::backlog::cell::{by_kind, errors};
+use crate::rate;
 
 /// The columns.
 #[derive(Default, Serialize)]
@@ -14,6 +15,7 @@ pub(super) struct Figures {
     workload: String,
     closing: &'static str,
     rate_asked_per_second: Option<f64>,
+    rate_kept_share: Option<f64>,
     window_ns: Option<u64>,
     cycles: Option<u64>,
     cycles_per_second: Option<f64>,
@@ -72,6 +74,7 @@ pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
     } = trial.job.exchange.pacing
     {
         figures.rate_asked_per_second = Some(rate_per_second);
+        figures.rate_kept_share = rate::kept_share(trial);
     }
     if let Some(exchange) = &trial.exchange {
         fill_exchange(&mut figures, exchange);

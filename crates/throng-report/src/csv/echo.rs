@@ -3,12 +3,15 @@
 use serde::Serialize;
 use throng_record::{Backend, Histogram, Pacing, Protocol, RunRecord, Trial};
 
+use crate::rate;
+
 /// The columns.
 #[derive(Default, Serialize)]
 pub(super) struct Figures {
     pacing: &'static str,
     outstanding_per_connection: u32,
     rate_asked_per_second: Option<f64>,
+    rate_kept_share: Option<f64>,
     message_size_bytes: u64,
     backend: &'static str,
     shards: u32,
@@ -25,6 +28,7 @@ pub(super) struct Figures {
     latency_ns_max: Option<u64>,
     scheduling_error_ns_p99: Option<u64>,
     messages_waited_for_connection: Option<u64>,
+    messages_due_unsent: Option<u64>,
     connections_opened: Option<u32>,
     connections_served: Option<u32>,
     fairness_jain: Option<f64>,
@@ -53,6 +57,7 @@ fn fill_circumstances(line: &mut Figures, trial: &Trial) {
             rate_per_second, ..
         } => ("open", Some(rate_per_second)),
     };
+    line.rate_kept_share = rate::kept_share(trial);
     line.message_size_bytes = match &exchange.protocol {
         Protocol::Echo { size_bytes } => u64::from(*size_bytes),
         Protocol::Request { send, .. } => send.len() as u64,
@@ -81,6 +86,10 @@ fn fill_phases(line: &mut Figures, trial: &Trial) {
             .scheduling_error
             .as_ref()
             .map(|_| exchange.waited_for_connection);
+        line.messages_due_unsent = exchange
+            .scheduling_error
+            .as_ref()
+            .map(|_| exchange.due_unsent);
         line.connections_served = Some(exchange.connections_served);
         line.errors += exchange.errors.total();
         let steady = exchange.steady.as_ref();

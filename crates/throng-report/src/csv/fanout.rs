@@ -10,6 +10,7 @@ use super::quantiles;
 use crate::crowd;
 use crate::fanout::order;
 use crate::phases::PhaseKind;
+use crate::rate;
 
 /// The columns.
 #[derive(Default, Serialize)]
@@ -22,6 +23,7 @@ pub(super) struct Figures {
     syn_retransmissions: Option<u64>,
     stopped_by: String,
     connect_duration_ns: Option<u64>,
+    connect_window_ns: Option<u64>,
     connect_generator_user_ns: Option<u64>,
     connect_generator_system_ns: Option<u64>,
     connect_generator_cpu_ns: Option<u64>,
@@ -31,6 +33,7 @@ pub(super) struct Figures {
     connect_server_threads: Option<u32>,
     connect_server_rss_bytes: Option<u64>,
     acknowledge_duration_ns: Option<u64>,
+    acknowledge_window_ns: Option<u64>,
     acknowledge_generator_user_ns: Option<u64>,
     acknowledge_generator_system_ns: Option<u64>,
     acknowledge_generator_cpu_ns: Option<u64>,
@@ -50,6 +53,7 @@ pub(super) struct Figures {
     speaker: Option<u32>,
     put_duration_ns: Option<u64>,
     get_duration_ns: Option<u64>,
+    get_window_ns: Option<u64>,
     get_generator_user_ns: Option<u64>,
     get_generator_system_ns: Option<u64>,
     get_generator_cpu_ns: Option<u64>,
@@ -67,12 +71,14 @@ pub(super) struct Figures {
     get_first_tenth_latency_ns_mean: Option<f64>,
     get_last_tenth_latency_ns_mean: Option<f64>,
     sustain_duration_ns: Option<u64>,
+    sustain_window_ns: Option<u64>,
     sustain_generator_cpu_ns: Option<u64>,
     sustain_server_cpu_ns: Option<u64>,
     sustain_sent: Option<u64>,
     sustain_deliveries: Option<u64>,
     sustain_missing: Option<u64>,
     sustain_deliveries_per_second: Option<f64>,
+    sustain_rate_kept_share: Option<f64>,
     sustain_latency_ns_p50: Option<u64>,
     sustain_latency_ns_p99: Option<u64>,
     sustain_latency_ns_max: Option<u64>,
@@ -109,6 +115,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
         fill_lines(&mut figures, fanout, trial.job.fleet.connections);
         if let Some(phase) = &fanout.sustained {
             fill_sustained(&mut figures, phase);
+            figures.sustain_rate_kept_share = rate::kept_share(trial);
         }
     }
     figures
@@ -122,6 +129,7 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
     figures.get_duration_ns = Get.duration_ns(trial);
     figures.sustain_duration_ns = Sustain.duration_ns(trial);
     let costs = costs_of(Connect, trial);
+    figures.connect_window_ns = costs.window_ns;
     [
         figures.connect_generator_user_ns,
         figures.connect_generator_system_ns,
@@ -137,6 +145,7 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
         figures.connect_server_rss_bytes,
     ) = costs.at_end;
     let costs = costs_of(Acknowledge, trial);
+    figures.acknowledge_window_ns = costs.window_ns;
     [
         figures.acknowledge_generator_user_ns,
         figures.acknowledge_generator_system_ns,
@@ -152,6 +161,7 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
         figures.acknowledge_server_rss_bytes,
     ) = costs.at_end;
     let costs = costs_of(Get, trial);
+    figures.get_window_ns = costs.window_ns;
     [
         figures.get_generator_user_ns,
         figures.get_generator_system_ns,
@@ -164,6 +174,7 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
     ] = costs.server;
     (figures.get_server_threads, figures.get_server_rss_bytes) = costs.at_end;
     let costs = costs_of(Sustain, trial);
+    figures.sustain_window_ns = costs.window_ns;
     [.., figures.sustain_generator_cpu_ns] = costs.generator;
     [.., figures.sustain_server_cpu_ns] = costs.server;
 }

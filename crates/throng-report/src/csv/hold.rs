@@ -16,6 +16,7 @@ use crate::phases::PhaseKind;
 pub(super) struct Figures {
     connected: Option<u32>,
     connect_duration_ns: Option<u64>,
+    opened_ns: Option<u64>,
     connects_per_second: Option<f64>,
     connects_per_second_first: Option<f64>,
     connects_per_second_last: Option<f64>,
@@ -35,6 +36,7 @@ pub(super) struct Figures {
     ping_latency_ns_p99: Option<u64>,
     ping_latency_ns_max: Option<u64>,
     close_duration_ns: Option<u64>,
+    connect_window_ns: Option<u64>,
     connect_generator_user_ns: Option<u64>,
     connect_generator_system_ns: Option<u64>,
     connect_generator_cpu_ns: Option<u64>,
@@ -43,6 +45,7 @@ pub(super) struct Figures {
     connect_server_cpu_ns: Option<u64>,
     connect_server_threads: Option<u32>,
     connect_server_rss_bytes: Option<u64>,
+    hold_window_ns: Option<u64>,
     hold_generator_user_ns: Option<u64>,
     hold_generator_system_ns: Option<u64>,
     hold_generator_cpu_ns: Option<u64>,
@@ -51,6 +54,7 @@ pub(super) struct Figures {
     hold_server_cpu_ns: Option<u64>,
     hold_server_threads: Option<u32>,
     hold_server_rss_bytes: Option<u64>,
+    ping_window_ns: Option<u64>,
     ping_generator_user_ns: Option<u64>,
     ping_generator_system_ns: Option<u64>,
     ping_generator_cpu_ns: Option<u64>,
@@ -59,6 +63,7 @@ pub(super) struct Figures {
     ping_server_cpu_ns: Option<u64>,
     ping_server_threads: Option<u32>,
     ping_server_rss_bytes: Option<u64>,
+    close_window_ns: Option<u64>,
     close_generator_user_ns: Option<u64>,
     close_generator_system_ns: Option<u64>,
     close_generator_cpu_ns: Option<u64>,
@@ -88,7 +93,10 @@ pub(super) struct Figures {
 pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
     let mut figures = Figures {
         connects_per_second: crowd::connects_per_second(trial),
-        generator_bytes_per_connection: trial.generator_bytes_per_connection,
+        generator_bytes_per_connection: trial
+            .generator
+            .as_ref()
+            .and_then(|side| side.memory_per_connection_bytes),
         close_duration_ns: trial.close.as_ref().map(|phase| phase.duration_ns),
         errors: super::errors(trial),
         findings: super::findings(trial),
@@ -98,6 +106,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
     if let Some(phase) = &trial.connect {
         figures.connected = Some(phase.connected);
         figures.connect_duration_ns = Some(phase.duration_ns);
+        figures.opened_ns = Some(phase.opened_ns).filter(|&time_ns| time_ns > 0);
         figures.connects_per_second_first = rate_first(phase);
         figures.connects_per_second_last = rate_last(phase);
         figures.syn_retransmissions = Some(phase.syn_retransmissions);
@@ -131,6 +140,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
 fn fill_costs(figures: &mut Figures, trial: &Trial) {
     use PhaseKind::{Close, Connect, Hold, Ping};
     let costs = costs_of(Connect, trial);
+    figures.connect_window_ns = costs.window_ns;
     [
         figures.connect_generator_user_ns,
         figures.connect_generator_system_ns,
@@ -146,6 +156,7 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
         figures.connect_server_rss_bytes,
     ) = costs.at_end;
     let costs = costs_of(Hold, trial);
+    figures.hold_window_ns = costs.window_ns;
     [
         figures.hold_generator_user_ns,
         figures.hold_generator_system_ns,
@@ -158,6 +169,7 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
     ] = costs.server;
     (figures.hold_server_threads, figures.hold_server_rss_bytes) = costs.at_end;
     let costs = costs_of(Ping, trial);
+    figures.ping_window_ns = costs.window_ns;
     [
         figures.ping_generator_user_ns,
         figures.ping_generator_system_ns,
@@ -170,6 +182,7 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
     ] = costs.server;
     (figures.ping_server_threads, figures.ping_server_rss_bytes) = costs.at_end;
     let costs = costs_of(Close, trial);
+    figures.close_window_ns = costs.window_ns;
     [
         figures.close_generator_user_ns,
         figures.close_generator_system_ns,

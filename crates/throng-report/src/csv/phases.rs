@@ -6,6 +6,8 @@ use crate::phases::PhaseKind;
 
 /// What stands in the columns of a phase: nothing where it was not measured.
 pub(super) struct Costs {
+    /// From the reading before the phase to the reading after it.
+    pub(super) window_ns: Option<u64>,
     /// The generator's CPU time: user, system and all, in nanoseconds.
     pub(super) generator: [Option<u64>; 3],
     /// The server's.
@@ -19,6 +21,7 @@ pub(super) fn costs_of(phase: PhaseKind, trial: &Trial) -> Costs {
     let side = |pick: fn(&PhaseCost) -> Option<SideCost>| phase.cost(trial).and_then(pick);
     let server = side(|cost| cost.server);
     Costs {
+        window_ns: phase.cost(trial).map(|cost| cost.window_ns),
         generator: cpu(side(|cost| cost.generator)),
         server: cpu(server),
         at_end: (

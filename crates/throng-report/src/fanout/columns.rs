@@ -3,6 +3,7 @@
 use super::{Row, Sustained};
 use crate::columns::{Tabular, absent};
 use crate::format::{self, exact};
+use crate::rate;
 use crate::summary::{Latency, Standing};
 
 /// A column of the table of targets.
@@ -122,19 +123,16 @@ impl Tabular for Column {
             Self::GetP99 => time(row.get_latency, |all| all.latency_ns_p99),
             Self::GetMax => time(row.get_latency, |all| all.latency_ns_max),
             Self::Deliveries => sustained(row, |found| {
+                if let Some(missed) = found.rate.filter(|rate| !rate.is_kept) {
+                    return missed.not_kept();
+                }
                 let spread = format::spread(&found.deliveries_per_second, format::count);
                 let rate = format::rate(found.deliveries_per_second.median);
                 format!("{rate}{spread}")
             }),
-            Self::SustainP50 => {
-                sustained(row, |found| time(found.latency, |all| all.latency_ns_p50))
-            }
-            Self::SustainP99 => {
-                sustained(row, |found| time(found.latency, |all| all.latency_ns_p99))
-            }
-            Self::SustainMax => {
-                sustained(row, |found| time(found.latency, |all| all.latency_ns_max))
-            }
+            Self::SustainP50 => of_sustained(row, |all| all.latency_ns_p50),
+            Self::SustainP99 => of_sustained(row, |all| all.latency_ns_p99),
+            Self::SustainMax => of_sustained(row, |all| all.latency_ns_max),
             Self::Missing => sustained(row, |found| exact(found.missing)),
         }
     }
@@ -155,6 +153,12 @@ impl Tabular for Column {
 
 fn sustained(row: &Row, words: impl Fn(&Sustained) -> String) -> String {
     row.sustained.as_ref().map_or_else(absent, words)
+}
+
+fn of_sustained(row: &Row, pick: fn(&Latency) -> u64) -> String {
+    let found = row.sustained.as_ref();
+    let latency = found.and_then(|found| Some((found.latency?, found.rate.as_ref())));
+    latency.map_or_else(absent, |(all, rate)| rate::latency(pick(&all), rate))
 }
 
 fn time(latency: Option<Latency>, pick: fn(&Latency) -> u64) -> String {

@@ -5,7 +5,7 @@ use super::published::{Published, reference};
 use crate::crowd;
 use crate::format;
 use crate::median::Spread;
-use crate::notes::spreads;
+use crate::notes::{NOT_KEPT, spreads};
 use crate::phases::{self, PhaseKind};
 use crate::summary::Summary;
 
@@ -35,6 +35,10 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
     }
     if rows(summary).any(|row| row.sustained.is_some()) {
         lines.push("sustained: from the time at which a line was due to be put to each of its deliveries; missing: deliveries that were due and never came, over all repeats.".to_owned());
+    }
+    let mut rates = rows(summary).filter_map(|row| row.sustained.as_ref()?.rate);
+    if rates.any(|rate| !rate.is_kept) {
+        lines.push(NOT_KEPT.to_owned());
     }
     if rows(summary).any(|row| row.server_rss_bytes.is_some()) {
         lines.push("server RSS, PSS: with every connection open. RSS counts a page once for each process, PSS divides it among those that share it.".to_owned());

@@ -47,8 +47,9 @@ pub(super) fn happened(finding: &Finding) -> String {
             limit,
             open,
             failed,
+            descriptors_per_connection,
         } => format!(
-            "the {} had no descriptor left{}: {} were open, {} more {}.",
+            "the {} had no descriptor left{}: {} were open, {} more {}{}.",
             match side {
                 Side::Generator => "generator",
                 Side::Server => "server",
@@ -62,7 +63,10 @@ pub(super) fn happened(finding: &Finding) -> String {
             match side {
                 Side::Generator => "failed or were not begun",
                 Side::Server => "were not served",
-            }
+            },
+            maybe(descriptors_per_connection, |each| format!(
+                "; the server had {each:.1} descriptors open for each connection that it served"
+            ))
         ),
         Finding::ThreadsExhausted {
             limit_name,
@@ -96,7 +100,7 @@ pub(super) fn happened(finding: &Finding) -> String {
                 plural(overflows, "overflow")
             )),
             maybe(backlog, |backlog| format!(
-                "; the server was asked for a backlog of {backlog}"
+                "; the backlog in force is {backlog}"
             ))
         ),
         Finding::AcceptQueueOverflow {
@@ -106,19 +110,15 @@ pub(super) fn happened(finding: &Finding) -> String {
             syn_retransmissions,
             connect_ns_max,
             backlog,
-            backlog_asked,
             depth_max,
             ..
         } => format!(
-            "{}, {} (ListenOverflows, ListenDrops){}{}{}; {} by sending the SYN again{}, the slowest took {}.",
+            "{}, {} (ListenOverflows, ListenDrops){}{}; {} by sending the SYN again{}, {}.",
             plural(*overflows, "overflow"),
             plural(*drops, "drop"),
             maybe(backlog, |backlog| format!(
                 "; a backlog of {backlog} holds {}",
                 u64::from(backlog) + 1
-            )),
-            maybe(backlog_asked, |backlog| format!(
-                "; the server was asked for a backlog of {backlog}"
             )),
             maybe(depth_max, |depth| format!("; {depth} were seen waiting")),
             match connects_delayed {
@@ -129,14 +129,17 @@ pub(super) fn happened(finding: &Finding) -> String {
                 " ({} in all)",
                 times(again)
             )),
-            time(*connect_ns_max)
+            match *connect_ns_max {
+                0 => "and no connect completed".to_owned(),
+                slowest => format!("the slowest that completed took {}", time(slowest)),
+            }
         ),
         Finding::BacklogClamped {
             asked,
             in_force,
             somaxconn,
         } => format!(
-            "the server was to listen with a backlog of {asked}, and {in_force} is in force{}.",
+            "the server was asked for a backlog of {asked}, and {in_force} is in force{}.",
             maybe(somaxconn, |limit| format!(
                 "; net.core.somaxconn is {limit}"
             ))
@@ -147,10 +150,13 @@ pub(super) fn happened(finding: &Finding) -> String {
             syn_ack_retransmissions,
             waited_ns_max,
         } => format!(
-            "{} that clients took for established and the server did not know, for up to {}; data sent again {}{}.",
+            "{} that clients took for established and the server did not have, for up to {}{}{}.",
             plural(*connections, "connection"),
             time(*waited_ns_max),
-            times(*data_retransmissions),
+            maybe(data_retransmissions, |again| format!(
+                "; data sent again {}",
+                times(again)
+            )),
             maybe(syn_ack_retransmissions, |again| format!(
                 ", SYN-ACKs {}",
                 times(again)
@@ -162,9 +168,9 @@ pub(super) fn happened(finding: &Finding) -> String {
             failed,
             request_queue_full,
         } => format!(
-            "{} sent, {} came back, {} failed; the request queue was full {}.",
+            "{} sent; {} came back with a valid one (SyncookiesRecv: the ACK that finds the accept queue full counts, and each retransmission of the data behind it), {} with an invalid or expired one; the request queue was full {}.",
             plural(*sent, "SYN cookie"),
-            exact(*received),
+            plural(*received, "segment"),
             exact(*failed),
             times(*request_queue_full)
         ),
@@ -223,16 +229,70 @@ pub(super) fn happened(finding: &Finding) -> String {
         ),
         Finding::DelayedAck {
             share_of_replies,
-            latency_ns_median,
+            gap_ns_median,
             delayed_acks,
             replies,
         } => format!(
-            "{} of the replies ({} in all) took about 40 ms (median of these {}), with {} (DelayedACKs).",
+            "{} of the replies ({} in all) came in pieces, the last about 40 ms after the first (median of these {}), with {} (DelayedACKs).",
             percent(*share_of_replies),
             exact(*replies),
-            time(*latency_ns_median),
+            time(*gap_ns_median),
             plural(*delayed_acks, "delayed ACK")
         ),
+        Finding::Stalls {
+            stalls,
+            stall_ns_median,
+            stall_ns_max,
+            period_ns,
+            share_of_window,
+            waiting_max,
+            latency_ns_median,
+        } => format!(
+            "{}{} no connection got a reply, for {}, together {} of the window, with up to {} waiting; half of all replies took {} or less.",
+            times(u64::from(*stalls)),
+            maybe(period_ns, |period| format!(", every {},", time(period))),
+            match stalls {
+                1 => time(*stall_ns_max),
+                _ => format!(
+                    "{} in the median and {} at most",
+                    time(*stall_ns_median),
+                    time(*stall_ns_max)
+                ),
+            },
+            percent(*share_of_window),
+            plural((*waiting_max).into(), "connection"),
+            time(*latency_ns_median)
+        ),
+        Finding::StarvedConnections {
+            connections,
+            seldom_served,
+            replies_min,
+            replies_median,
+            waiting,
+            waited_ns_max,
+            reply_ns_max,
+        } => {
+            let seldom = seldom_served.map(|seldom| {
+                format!(
+                    "{} of {} had at most a fifth of the median replies (fewest {}, median {})",
+                    exact(seldom.into()),
+                    plural((*connections).into(), "connection"),
+                    exact(replies_min.unwrap_or(0).into()),
+                    exact(replies_median.unwrap_or(0).into())
+                )
+            });
+            let waiting = waiting.map(|waiting| {
+                format!(
+                    "{} of {} waited at the end of the window, for up to {}, while others were answered; the slowest reply took {}",
+                    exact(waiting.into()),
+                    plural((*connections).into(), "connection"),
+                    time(waited_ns_max.unwrap_or(0)),
+                    time(*reply_ns_max)
+                )
+            });
+            let clauses: Vec<String> = seldom.into_iter().chain(waiting).collect();
+            format!("{}.", clauses.join("; "))
+        }
         Finding::GeneratorBound {
             generator_busy,
             server_busy,

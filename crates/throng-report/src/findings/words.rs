@@ -4,6 +4,9 @@ use throng_record::{Finding, OneCoreCause, Side};
 
 use crate::format::exact;
 
+/// So many descriptors for each connection that it is more than one, whatever a server needs beside them.
+const SEVERAL_EACH: f64 = 1.5;
+
 /// What it is called.
 pub(super) fn title(finding: &Finding) -> &'static str {
     match finding {
@@ -24,6 +27,8 @@ pub(super) fn title(finding: &Finding) -> &'static str {
         Finding::UnbalancedListeners { .. } => "Unbalanced listeners",
         Finding::CostGrowsWithIdle { .. } => "Cost grows with idle connections",
         Finding::OneCoreOfMany { .. } => "One core of many used",
+        Finding::Stalls { .. } => "Stalls",
+        Finding::StarvedConnections { .. } => "Starved connections",
         Finding::UnfairService { .. } => "Unfair service between connections",
     }
 }
@@ -42,6 +47,12 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
             ..
         } => {
             "each connection takes a descriptor, and a shard's table holds no more than the limit on open files allows (EMFILE)."
+        }
+        Finding::DescriptorsExhausted {
+            descriptors_per_connection: Some(SEVERAL_EACH..),
+            ..
+        } => {
+            "each connection takes several descriptors in this server (a pipe for splice(2), as in Go's io.Copy between connections; a dup(2) for each direction; a connection to a server behind it), and its table was at its limit on open files: accept(2) fails (EMFILE), and those who come later wait in the accept queue."
         }
         Finding::DescriptorsExhausted { .. } => {
             "each connection takes a descriptor, and the server's table was at its limit on open files: accept(2) fails (EMFILE), and those who come later wait in the accept queue."
@@ -102,6 +113,12 @@ pub(super) fn cause(finding: &Finding) -> &'static str {
         Finding::DelayedAck { .. } => {
             "a message in two writes without TCP_NODELAY: Nagle's algorithm holds the second back until the first is acknowledged, and the peer delays that ACK by 40 ms."
         }
+        Finding::Stalls { .. } => {
+            "something stops the whole server: a garbage collection, a call that blocks the loop, a fork of a large process, a lock that all threads need, a compaction, a CPU quota that is used up."
+        }
+        Finding::StarvedConnections { .. } => {
+            "the server does not come to these connections: a readiness event that was missed (edge-triggered epoll, not read to the end), a worker that hangs, a loop that begins with the same connections again, a request that was lost."
+        }
         Finding::GeneratorBound { .. } => "the generator had no time left to ask for more.",
         Finding::UnbalancedListeners { .. } => {
             "SO_REUSEPORT gives a connection to a listener by a hash of its addresses, whether that one's loop is busy or not, and none takes from another's queue."
@@ -145,7 +162,7 @@ pub(super) fn remedy(finding: &Finding) -> String {
             "raise the hard limit (ulimit -Hn), or use more shards: each has a descriptor table of its own."
         }
         Finding::DescriptorsExhausted { .. } => {
-            "raise the server's limit (ulimit -n, LimitNOFILE= of its unit), and fs.nr_open where that is above it."
+            "raise the server's limit (ulimit -n, LimitNOFILE= of its unit), and fs.nr_open where that is above it; ls -l /proc/PID/fd shows what its descriptors are."
         }
         Finding::ThreadsExhausted { limit_name, .. } => {
             return match limit_name.as_str() {
@@ -214,6 +231,12 @@ pub(super) fn remedy(finding: &Finding) -> String {
         }
         Finding::DelayedAck { .. } => {
             "set TCP_NODELAY, or send a message with one write (writev, a buffer, MSG_MORE)."
+        }
+        Finding::Stalls { .. } => {
+            "the server's own log of pauses first (GODEBUG=gctrace=1, -Xlog:gc, --trace-gc); then perf trace -p PID or offcputime for what it waits in. cpu.stat of its cgroup (nr_throttled) tells of a quota."
+        }
+        Finding::StarvedConnections { .. } => {
+            "ss -tnp on the server's host shows which connections have bytes in Recv-Q that nobody reads; then look how the server chooses whom it serves next."
         }
         Finding::GeneratorBound { .. } => {
             "more CPUs for the generator, or fewer for the server: --cpus SERVER:GENERATOR."

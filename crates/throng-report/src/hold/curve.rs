@@ -59,7 +59,7 @@ pub(super) fn points(phase: &ConnectPhase) -> Vec<Point> {
     points
 }
 
-/// The timeline with its sums, up to the last connect; the last slice ends with the phase.
+/// The timeline with its sums; the last slice ends with the last connect that completed.
 fn slices(phase: &ConnectPhase) -> Vec<Point> {
     let timeline = &phase.timeline;
     let used = timeline.replies.iter().rposition(|&number| number > 0);
@@ -78,7 +78,7 @@ fn slices(phase: &ConnectPhase) -> Vec<Point> {
         .collect();
     if let Some(last) = slices.last_mut() {
         let begin_ns = last.at_ns - timeline.slice_ns;
-        last.at_ns = phase.duration_ns.clamp(begin_ns, last.at_ns).max(1);
+        last.at_ns = phase.opened_ns.clamp(begin_ns, last.at_ns).max(1);
     }
     slices
 }
@@ -129,7 +129,7 @@ mod tests {
 
     fn phase(slice_ns: u64, replies: Vec<u64>, duration_ns: u64) -> ConnectPhase {
         ConnectPhase {
-            duration_ns,
+            opened_ns: duration_ns,
             timeline: Timeline {
                 slice_ns,
                 latency_sum_ns: vec![0; replies.len()],

@@ -86,7 +86,7 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
     };
     let mut lines = vec![spreads(has)];
     if rows().any(|row| row.crowd.connected.is_some()) {
-        lines.push("opened in: from the first connect to the end of the last. connects/s: of the first 10,000 connections (of fewer than 20,000 the first half) and of the last tenth; median over repeats. connect p50 … max: from the connect call to the established connection, of all repeats.".to_owned());
+        lines.push("opened in: from the first connect to the last that completed; what timed out afterwards is not in it. connects/s: of the first 10,000 connections (of fewer than 20,000 the first half) and of the last tenth; median over repeats. connect p50 … max: from the connect call to the established connection, of all repeats.".to_owned());
     }
     if rows().any(|row| !row.curve.is_empty()) {
         lines.push(

@@ -52,6 +52,7 @@ pub(crate) enum Column {
     Setting,
     Phase,
     Real,
+    Window,
     GeneratorUser,
     GeneratorSystem,
     GeneratorTotal,
@@ -64,10 +65,11 @@ pub(crate) enum Column {
 
 impl Column {
     /// Every column of a table whose heading says what was asked, in the order of the report.
-    pub(crate) const AT_ONE_SETTING: [Self; 11] = [
+    pub(crate) const AT_ONE_SETTING: [Self; 12] = [
         Self::Target,
         Self::Phase,
         Self::Real,
+        Self::Window,
         Self::GeneratorUser,
         Self::GeneratorSystem,
         Self::GeneratorTotal,
@@ -89,6 +91,7 @@ impl Tabular for Column {
             Self::Setting => "asked",
             Self::Phase => "phase",
             Self::Real => "real",
+            Self::Window => "CPU time\nover",
             Self::GeneratorUser => "generator\nuser",
             Self::GeneratorSystem => "generator\nsystem",
             Self::GeneratorTotal => "generator\ntotal",
@@ -123,6 +126,7 @@ impl Tabular for Column {
                 });
                 format!("{}{length}", line.mark)
             }
+            Self::Window => phase.window_ns.map_or_else(absent, format::time_ns),
             Self::GeneratorUser => of(phase.generator, |cost| ticks(cost.user_ns)),
             Self::GeneratorSystem => of(phase.generator, |cost| ticks(cost.system_ns)),
             Self::GeneratorTotal => of(phase.generator, |cost| format::time_ns(cost.cpu_ns)),
@@ -151,7 +155,7 @@ impl Tabular for Column {
 /// Counted in ticks, below 50 ms it is noise, and is shown as such.
 fn ticks(nanoseconds: f64) -> String {
     const NOISE_NS: f64 = 50e6;
-    let mark = if nanoseconds < NOISE_NS { "~" } else { "" };
+    let mark = if nanoseconds < NOISE_NS { "≈" } else { "" };
     format!("{mark}{}", format::time_ns(nanoseconds))
 }
 

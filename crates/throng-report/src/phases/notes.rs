@@ -13,10 +13,10 @@ pub(crate) fn legend<'a>(phases: impl Iterator<Item = &'a Phase>, greets: bool) 
     } else {
         ""
     };
-    lines.push(format!("user, system, total: CPU time of each side between the readings before and after a phase{greetings}; threads and RSS at its end. Medians over repeats; –: not visible from here, or no reading of its own."));
+    lines.push(format!("user, system, total: CPU time of each side over the time from the reading before a phase to the reading after it{greetings}. That is longer than real by whatever was waited for in vain (timeouts, a second copy); threads and RSS at its end. Medians over repeats; –: not visible from here, or no reading of its own."));
     if costs.iter().any(is_noise) {
         lines.push(
-            "~: user and system are counted in ticks, below 50 ms they are noise; total is exact."
+            "≈: user and system are counted in ticks, below 50 ms they are noise; total is exact."
                 .to_owned(),
         );
     }

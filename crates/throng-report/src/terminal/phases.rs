@@ -9,12 +9,12 @@ use crate::phases::lines::{Column, Line, with_setting};
 const LAYOUTS: [&[&[Column]]; 3] = {
     use Column::{
         GeneratorSystem, GeneratorTotal, GeneratorUser, Phase, Real, Rss, ServerSystem,
-        ServerTotal, ServerUser, Target, Threads,
+        ServerTotal, ServerUser, Target, Threads, Window,
     };
     [
         &[&Column::AT_ONE_SETTING],
         &[
-            &[Target, Phase, Real, Threads, Rss],
+            &[Target, Phase, Real, Window, Threads, Rss],
             &[
                 Target,
                 Phase,
@@ -31,6 +31,7 @@ const LAYOUTS: [&[&[Column]]; 3] = {
             &[
                 Target,
                 Phase,
+                Window,
                 GeneratorUser,
                 GeneratorSystem,
                 GeneratorTotal,

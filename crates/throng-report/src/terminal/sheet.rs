@@ -163,6 +163,8 @@ pub(super) fn coloured(cell: Cell, standing: Standing) -> Cell {
         Standing::Ranked => cell,
         Standing::Qualified => cell.fg(Color::Yellow),
         Standing::Invalid | Standing::Failed => cell.fg(Color::Red),
-        Standing::Partial | Standing::NotMeasured => cell.add_attribute(Attribute::Dim),
+        Standing::Partial | Standing::Spared | Standing::NotMeasured => {
+            cell.add_attribute(Attribute::Dim)
+        }
     }
 }

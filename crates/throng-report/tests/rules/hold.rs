@@ -122,6 +122,27 @@ fn each_phase_stands_with_what_it_cost_both_sides() {
 }
 
 #[test]
+fn a_phases_cpu_time_stands_beside_the_time_in_which_it_was_used() {
+    let mut record = fixture::hold_few();
+    // Answers ended early; the last time-outs eleven seconds later.
+    let trial = &mut record.trials[0];
+    trial.hold.as_mut().expect("made with one").ping_duration_ns = 1_200_000_000;
+    let mut costs = trial.phase_costs.iter_mut();
+    let ping = costs.find(|cost| cost.phase.name() == "ping");
+    ping.expect("it cost something").window_ns = 12_300_000_000;
+    let row = row(&record, "epoll-shared");
+    let mut phases = row.phases.iter();
+    let ping = phases.find(|one| one.phase == PhaseKind::Ping);
+    let ping = ping.expect("it was measured");
+    assert_eq!(ping.duration_ns.map(|found| found.median), Some(1.2e9));
+    assert_eq!(ping.window_ns, Some(12.3e9));
+    let text = render(&record, Format::Markdown, &Options::default());
+    assert!(text.contains("| ping | 1.20 s | 12.3 s |"), "{text}");
+    let csv = render(&record, Format::Csv, &Options::default());
+    assert!(csv.contains("ping_window_ns") && csv.contains("12300000000"));
+}
+
+#[test]
 fn pings_none_of_which_was_answered_have_no_length() {
     let mut record = fixture::hold_few();
     let hold = record.trials[0].hold.as_mut().expect("made with one");
@@ -190,7 +211,7 @@ fn a_record_without_measurements_has_a_report() {
         trial.hold = None;
         trial.kernel_memory = None;
         trial.server = None;
-        trial.generator_bytes_per_connection = None;
+        trial.generator = None;
     }
     for format in Format::ALL {
         assert!(!render(&record, format, &Options::default()).is_empty());

@@ -3,14 +3,19 @@
 mod accept;
 mod backlog;
 mod churn;
+mod disturbed;
 mod fanout;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod hold;
 mod languages;
+mod rates;
 
 use throng_record::plan::Experiment;
-use throng_record::{Outcome, RepliesPerConnection, RunRecord, SteadyWindow, Verdict};
+use throng_record::{
+    Check, CheckKind, CheckResult, Finding, Outcome, RepliesPerConnection, RunRecord, SteadyWindow,
+    Trial, Verdict,
+};
 use throng_report::median::Spread;
 use throng_report::ratio::{Bound, Compared};
 use throng_report::summary::{Row, Standing};
@@ -31,7 +36,9 @@ fn every_record() -> Vec<RunRecord> {
     empty.trials.clear();
     vec![
         fixture::closed(),
+        fixture::disturbed(),
         fixture::open(),
+        fixture::rates(),
         fixture::interrupted(),
         fixture::nothing_valid(),
         fixture::swept(),
@@ -420,4 +427,101 @@ fn a_loop_for_each_cpu_that_got_one_cpu_says_so() {
     }
     let text = terminal(&record, None, false);
     assert!(!text.contains(note), "one worker was asked for: {text}");
+}
+
+#[test]
+fn an_invalid_trial_is_quoted_only_where_none_of_its_row_stands() {
+    let bound = |generator_busy| Finding::GeneratorBound {
+        generator_busy,
+        server_busy: 0.5,
+    };
+    let mut record = fixture::closed();
+    record
+        .trials
+        .iter_mut()
+        .for_each(|trial| trial.findings.clear());
+    let row = |trial: &Trial| (trial.target, trial.setting);
+    let is_mixed = |trial: &Trial| {
+        let all = fixture::closed().trials;
+        let has = |verdict| {
+            let same = |other: &&Trial| row(other) == row(trial);
+            all.iter()
+                .filter(same)
+                .any(|other| other.verdict == verdict)
+        };
+        has(Verdict::Invalid) && has(Verdict::Valid)
+    };
+    let invalid = |trial: &&mut Trial| trial.verdict == Verdict::Invalid && is_mixed(trial);
+    let found = record.trials.iter_mut().find(invalid).expect("of poll");
+    found.findings = vec![bound(0.99)];
+    let mixed = row(found);
+    assert!(Summary::of(&record).findings.is_empty());
+    for trial in record.trials.iter_mut().filter(|trial| row(trial) == mixed) {
+        trial.verdict = Verdict::Invalid;
+    }
+    let summary = Summary::of(&record);
+    assert_eq!(summary.findings.len(), 1);
+    let sentences = summary.findings[0].sentences();
+    assert!(sentences.contains("(of invalid trials): "), "{sentences}");
+    // Where another row stands, its evidence is the one that is shown.
+    let valid = |trial: &&mut Trial| trial.verdict == Verdict::Valid;
+    let other = record.trials.iter_mut().find(valid).expect("of others");
+    other.findings = vec![bound(0.98)];
+    let summary = Summary::of(&record);
+    assert_eq!(*summary.findings[0].worst, bound(0.98));
+    assert!(!summary.findings[0].sentences().contains("of invalid"));
+}
+
+#[test]
+fn a_row_names_the_cause_and_not_what_the_machine_did_besides() {
+    let mut record = fixture::nothing_valid();
+    let failed = |kind| Check {
+        kind,
+        result: CheckResult::Failed,
+        measured: None,
+        bound: None,
+        detail: String::new(),
+    };
+    let steal_and_drift = [CheckKind::Steal, CheckKind::Drift, CheckKind::LittlesLaw];
+    for trial in &mut record.trials {
+        trial.verdict = Verdict::Invalid;
+        trial.checks = steal_and_drift.map(failed).to_vec();
+    }
+    let first = &mut record.trials[0];
+    first.checks.push(failed(CheckKind::UnexpectedErrors));
+    let target = record.plan.targets[first.target as usize].name.clone();
+    let setting = &record.plan.settings[first.setting as usize];
+    let found = row(&record, setting.connections, &target);
+    assert_eq!(
+        found.failed_checks.first(),
+        Some(&CheckKind::UnexpectedErrors)
+    );
+    let text = terminal(&record, Some(160), false);
+    assert!(
+        text.contains("✗ invalid: unexpected errors, 3 more"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_connect_that_times_out_at_last_is_not_in_the_time_of_opening() {
+    let mut record = fixture::hold_few();
+    let opened = |record: &RunRecord| {
+        let rows = Summary::of(record).holds;
+        let of_row = |row: &throng_report::hold::Row| {
+            (
+                row.opened_ns,
+                row.crowd.connects_per_second,
+                row.curve.clone(),
+            )
+        };
+        rows.iter().map(of_row).collect::<Vec<_>>()
+    };
+    assert!(opened(&record)[0].0.is_some());
+    let before = opened(&record);
+    for trial in &mut record.trials {
+        let connect = trial.connect.as_mut().expect("connected");
+        connect.duration_ns += 10_000_000_000;
+    }
+    assert_eq!(opened(&record), before);
 }

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "[NAME=]COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
     load: EchoFlags,

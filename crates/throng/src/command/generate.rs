@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum as _};
 use clap_complete::Shell;
 
-use crate::command::{completions, man, report};
+use crate::command::{completions, man};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Write manual pages, completions and the schema into a folder
+/// Write manual pages and completions into a folder
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(crate) struct Arguments {
@@ -38,8 +38,7 @@ fn files() -> Vec<(String, String)> {
     let completions = Shell::value_variants()
         .iter()
         .filter_map(|&shell| Some((completions_file(shell)?, completions::text(shell))));
-    let schema = ("run.schema.json".to_owned(), report::schema_text());
-    man.chain(completions).chain([schema]).collect()
+    man.chain(completions).collect()
 }
 
 /// Where a shell looks for it; the shells of other systems are left out.

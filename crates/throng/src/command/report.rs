@@ -37,15 +37,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if arguments.schema {
-        output::write(&schema_text(), arguments.report.output.as_deref())?;
+        output::write(schema::JSON_SCHEMA, arguments.report.output.as_deref())?;
         return Ok(Exit::Success);
     }
     let path = runs::find(&arguments.run, &arguments.runs.runs_dir)?;
     arguments.report.write(&runs::read(&path)?)?;
     Ok(Exit::Success)
-}
-
-/// The schema, as it is also kept in the documentation.
-pub(crate) fn schema_text() -> String {
-    format!("{:#}\n", schema::json_schema())
 }

@@ -1,13 +1,13 @@
 //! What the kernel lets this user do, found out by doing it.
 
 use throng_sys::capability_probe::{
-    Availability, io_uring, network_namespace, trace_events, user_and_network_namespace,
+    Availability, io_uring, network_namespace, user_and_network_namespace,
 };
 
 use super::{Line, Status};
 
 pub(super) fn lines() -> Vec<Line> {
-    vec![ring(), namespaces(), handshakes()]
+    vec![ring(), namespaces()]
 }
 
 fn ring() -> Line {
@@ -29,15 +29,6 @@ fn namespaces() -> Line {
         availability,
         "launched servers and the generator have a network of their own: counters are theirs alone, and [kernel] sets its settings",
         "launched servers are in the host's network: its counters include other programs' traffic, and there is no [kernel]",
-    )
-}
-
-fn handshakes() -> Line {
-    refused_or(
-        "trace events",
-        trace_events(),
-        "the kernel tells what handshakes with servers on this host send again, and the others cost nothing",
-        "handshakes are observed by a packet socket, which takes 2 to 3 µs of each connection on loopback",
     )
 }
 

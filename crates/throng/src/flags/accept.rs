@@ -11,7 +11,7 @@ use super::{PublishedFlag, RepeatFlags, lists};
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AcceptFlags {
     /// Connections that pile up; a list measures each number apart [default: 10000]
-    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
+    #[arg(short, long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
     connections: Option<Vec<Sweep<u32>>>,
     #[command(flatten)]
     published: PublishedFlag,

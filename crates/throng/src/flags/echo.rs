@@ -12,7 +12,7 @@ use super::{LengthFlags, ScheduleFlags, list, lists, words};
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct EchoFlags {
     /// Connections [default: 100; experiments accept and hold: 10000; fanout: 1000]
-    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
+    #[arg(short, long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
     connections: Option<Vec<Sweep<u32>>>,
     #[command(flatten)]
     length: LengthFlags,

@@ -12,7 +12,7 @@ use super::{list, lists, words};
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FanoutFlags {
     /// Connections; a list measures each number apart [default: 1000]
-    #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
+    #[arg(short, long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
     connections: Option<Vec<Sweep<u32>>>,
     /// After the single line, put lines at this rate
     #[arg(

@@ -11,6 +11,7 @@ use super::{list, words};
 pub(crate) struct ScheduleFlags {
     /// Open loop: messages per second over all connections, whatever the replies do
     #[arg(
+        short,
         long,
         value_name = "PER-SECOND,…",
         value_delimiter = ',',

@@ -1,7 +1,7 @@
 use throng_lab::plan::{Environment, PlanDraft, resolve};
 use throng_record::{
     Backend, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, Network, NetworkRecord,
-    SCHEMA_VERSION, Setting, SourceAddresses,
+    SCHEMA_VERSION, Setting, SourceAddresses, Verdict,
 };
 
 use super::*;
@@ -48,6 +48,7 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         setting: 0,
         repeat: 0,
         order: 0,
+        is_superseded: false,
         started_at_ns: 0,
         duration_ns: 0,
         server_ordinal: None,
@@ -65,8 +66,8 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         hold: None,
         phase_costs: vec![],
         kernel_memory: None,
-        generator_bytes_per_connection: None,
         unaccepted: None,
+        backlog_in_force: None,
         accept: None,
         accept_queue: None,
         handshakes: None,
@@ -118,8 +119,61 @@ fn words(record: &RunRecord) -> Vec<String> {
         .collect()
 }
 
+/// All of whose trials were disturbed.
+fn disturbed(trials: &[&[CheckKind]]) -> RunRecord {
+    let mut record = record(trials);
+    for trial in &mut record.trials {
+        trial.verdict = Verdict::Disturbed;
+        for check in &mut trial.checks {
+            check.result = CheckResult::Disturbed;
+        }
+    }
+    record
+}
+
 #[test]
-fn noise_is_no_error_while_one_trial_can_be_ranked() {
+fn a_disturbed_machine_is_no_error() {
+    assert!(words(&disturbed(&[&[CheckKind::Steal], &[CheckKind::Drift]])).is_empty());
+}
+
+#[test]
+fn a_rate_that_was_not_kept_on_a_disturbed_machine_is_no_error() {
+    let mut record = disturbed(&[&[CheckKind::RateKept, CheckKind::Steal]]);
+    record.trials[0].verdict = Verdict::Qualified;
+    let mut complaints = |kept, stolen_ns| {
+        let trial = &mut record.trials[0];
+        trial.server = Some(SideRecord {
+            cpus: vec![0, 1],
+            window_ns: 500,
+            stolen_ns: Some(stolen_ns),
+            others_ns: Some(20),
+            ..SideRecord::default()
+        });
+        let rate = &mut trial.checks[0];
+        rate.result = CheckResult::Qualified;
+        (rate.measured, rate.bound) = (Some(kept), Some(0.95));
+        words(&record).len()
+    };
+    // 0.95 × (1 − 50 ÷ 1000) is 0.9025.
+    assert_eq!(complaints(0.91, 30), 0);
+    assert_eq!(complaints(0.90, 30), 1);
+    assert_eq!(complaints(0.05, 940), 0);
+}
+
+#[test]
+fn what_a_server_did_wrong_on_a_disturbed_machine_is_one_still() {
+    let mut record = disturbed(&[&[CheckKind::UnexpectedErrors, CheckKind::Steal]]);
+    record.trials[0].verdict = Verdict::Invalid;
+    record.trials[0].checks[0].result = CheckResult::Failed;
+    assert_eq!(words(&record).len(), 1);
+    // Made again since: what counts is the other attempt.
+    record.trials[0].is_superseded = true;
+    record.trials.extend(disturbed(&[&[]]).trials);
+    assert!(words(&record).is_empty());
+}
+
+#[test]
+fn where_disturbed_trials_are_invalid_noise_in_one_of_them_is_no_error() {
     assert!(words(&record(&[&[CheckKind::Steal], &[CheckKind::Drift], &[]])).is_empty());
 }
 
@@ -156,6 +210,16 @@ fn a_server_that_is_wrong_once_is_wrong() {
         words[0].contains("UnexpectedErrors it was") && words[0].contains("do this"),
         "{words:?}"
     );
+}
+
+#[test]
+fn a_rate_that_was_not_kept_once_is_an_error_though_the_trial_stands() {
+    let mut record = record(&[&[CheckKind::RateKept], &[]]);
+    record.trials[0].checks[0].result = CheckResult::Qualified;
+    record.trials[0].verdict = Verdict::Qualified;
+    let words = words(&record);
+    assert_eq!(words.len(), 1, "{words:?}");
+    assert!(words[0].contains("RateKept it was"), "{words:?}");
 }
 
 #[test]

@@ -68,10 +68,17 @@ pub(crate) fn faultless(stream: TcpStream) {
 
 /// Answers rightly, but only after [`DELAY`].
 pub(crate) fn slow(stream: TcpStream) {
-    answer_each(stream, |stream, message, _| {
-        std::thread::sleep(DELAY);
-        send(stream, message)
-    });
+    slow_by(stream, DELAY);
+}
+
+pub(crate) fn slow_by(mut stream: TcpStream, delay: Duration) {
+    let mut message = [0; SIZE];
+    while stream.read_exact(&mut message).is_ok() {
+        std::thread::sleep(delay);
+        if stream.write_all(&message).is_err() {
+            return;
+        }
+    }
 }
 
 /// By which [`slow`] is late.
@@ -125,6 +132,56 @@ pub(crate) fn falling_silent(stream: TcpStream) {
             Next::GoOn
         }
     });
+}
+
+/// Reads everything and never answers.
+pub(crate) fn silent(stream: TcpStream) {
+    answer_each(stream, |_, _, _| Next::GoOn);
+}
+
+/// Sends all of a reply but its last byte, and then nothing more.
+pub(crate) fn stopping_short(stream: TcpStream) {
+    answer_each(stream, |stream, message, _| {
+        let _ = stream.write_all(&message[..SIZE - 1]);
+        std::thread::park();
+        Next::End
+    });
+}
+
+/// What becomes of some connections of a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    Reset,
+    Silence,
+    Close,
+}
+
+/// Starts a server that echoes, but for every n-th connection, which fails so when its request has come; its address.
+pub(crate) fn failing_every(every: usize, fault: Fault) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("bound");
+    std::thread::spawn(move || {
+        for (number, stream) in (1..).zip(listener.incoming()) {
+            let mut stream = stream.expect("accepted");
+            let fails = number % every == 0;
+            std::thread::spawn(move || {
+                let mut bytes = [0; SIZE];
+                while let Ok(length @ 1..) = stream.read(&mut bytes) {
+                    match (fails, fault) {
+                        (false, _) => drop(stream.write_all(&bytes[..length])),
+                        (true, Fault::Silence) => {}
+                        (true, Fault::Close) => return,
+                        (true, Fault::Reset) => {
+                            let linger = Some(Duration::ZERO);
+                            let _ = rustix::net::sockopt::set_socket_linger(&stream, linger);
+                            return;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    format!("tcp://{address}")
 }
 
 /// Leaves a part of the message unread: the kernel then closes with a reset.

@@ -83,14 +83,18 @@ impl Case {
             catalogue: None,
             load: &self.load,
             busy: self.busy,
+            shards: 1,
             asked: 100,
             unaccepted: self.unaccepted,
             serves_at_once: self.serves_at_once,
             stolen: None,
+            others: &[],
+            is_server_visible: true,
             server: &LifeEnd::Ended(ending, Asked::default()),
             handshakes: None,
             counters: &CounterDeltas::new(),
             network: Network::Private,
+            kernel: None,
         })
     }
 
@@ -259,6 +263,23 @@ fn what_stands_in_the_accept_queue_is_not_served() {
     assert!(opened.starts_with("serves 60 of 100: 40 more"), "{opened}");
     case.load.hold.as_mut().expect("one").answered = 0;
     assert_eq!(case.verdict(), Verdict::Invalid, "nobody is served");
+}
+
+/// It stops accepting at 60 connections, and resets some of those that it has.
+#[test]
+fn a_server_without_room_for_all_may_not_reset_those_that_it_has() {
+    for kind in [ErrorKind::Reset, ErrorKind::ClosedEarly] {
+        let mut case = Case::new(HOLD, 100, None);
+        case.unaccepted = 40;
+        assert_eq!(case.verdict(), Verdict::Partial);
+        let mut hold = HoldPhases::default();
+        hold.lost_errors.count(kind, String::new);
+        case.load.hold = Some(hold);
+        assert_eq!(case.verdict(), Verdict::Invalid, "{kind:?}");
+        case.unaccepted = 0;
+        case.serves_at_once = Some(4);
+        assert_eq!(case.verdict(), Verdict::Invalid, "{kind:?} in a pool");
+    }
 }
 
 #[test]

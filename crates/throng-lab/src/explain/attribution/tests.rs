@@ -218,6 +218,52 @@ fn an_aborted_final_ack_counts_as_a_first_byte_that_never_came() {
     assert_eq!(phase.attribution.first_bytes_by_final_ack, 1);
 }
 
+/// How many failures were judged, and how many of them the kernel's account explains: replies that timed out, resets.
+fn judged(requests: Vec<RequestRecord>, seen: &Seen<'_>) -> [(u64, u64); 2] {
+    let account = attribute(&mut phase(requests), seen);
+    [account.timed_out, account.reset].map(|judged| (judged.seen, judged.explained))
+}
+
+#[test]
+fn a_failure_is_explained_where_the_server_did_not_have_the_connection() {
+    let unknown = |error, after_ms| RequestRecord {
+        is_acknowledged: false,
+        data_retransmissions: 9,
+        ..failed(error, after_ms)
+    };
+    let (emptied, never_empty) = (queue(&[(0, 3), (120, 0)]), queue(&[(0, 6)]));
+    let with = |queue| Seen {
+        queue: Some(queue),
+        ..seen()
+    };
+    let of_both = || {
+        vec![
+            failed(ReplyTimedOut, 10_000),
+            unknown(ReplyTimedOut, 10_000),
+            failed(Reset, 400),
+            failed(Reset, 0),
+            unknown(Reset, 107_000),
+        ]
+    };
+    assert_eq!(judged(of_both(), &with(&never_empty)), [(2, 2), (3, 1)]);
+    assert_eq!(judged(of_both(), &with(&emptied)), [(2, 1), (3, 1)]);
+    assert_eq!(
+        judged(of_both(), &seen()),
+        [(1, 1), (3, 1)],
+        "one may have waited where nobody looked"
+    );
+    let never_full = Seen {
+        overflows: Some(0),
+        ..with(&emptied)
+    };
+    assert_eq!(judged(of_both(), &never_full), [(2, 0), (3, 0)]);
+    let begun = RequestRecord {
+        first_byte_ns: Some(5_000 * MS),
+        ..unknown(ReplyTimedOut, 10_000)
+    };
+    assert_eq!(judged(vec![begun], &with(&never_empty)), [(1, 0), (0, 0)]);
+}
+
 fn any_request() -> impl Strategy<Value = RequestRecord> {
     let time = || 0_u64..20_000;
     (

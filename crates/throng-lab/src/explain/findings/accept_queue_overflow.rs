@@ -5,7 +5,7 @@
 //! clients of a closed loop need. It is of this run: see `waiting.rs`.
 //!
 //! Kept connections have no account of each request and nobody watches their queue: of those it is told how often SYNs were sent again, which
-//! is the same thing seen by the clients, and what backlog the server was asked for.
+//! is the same thing seen by the clients, and the backlog in force, which is looked up once.
 
 use throng_record::Finding;
 
@@ -27,15 +27,13 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         of_each.max().unwrap_or(0)
     });
     let is_kept = evidence.connections.is_none();
-    let backlog = evidence.backlog();
     Some(Finding::AcceptQueueOverflow {
         overflows,
         drops: evidence.counter("TcpExt.ListenDrops"),
         connects_delayed: evidence.connects_delayed(),
         syn_retransmissions: is_kept.then_some(evidence.connect.syn_retransmissions),
         connect_ns_max: connect_latency.max_ns,
-        backlog,
-        backlog_asked: evidence.server.backlog_asked.filter(|_| backlog.is_none()),
+        backlog: evidence.backlog(),
         depth_max: depths,
         backlog_sufficient: backlog_sufficient(evidence),
     })
@@ -95,7 +93,6 @@ mod tests {
             syn_retransmissions: None,
             connect_ns_max,
             backlog: Some(5),
-            backlog_asked: None,
             depth_max: Some(6),
             backlog_sufficient: Some(19),
         }) = find(&overflown().evidence())
@@ -129,19 +126,19 @@ mod tests {
     }
 
     #[test]
-    fn kept_connections_have_their_retransmissions_and_the_backlog_asked_for() {
+    fn kept_connections_have_their_retransmissions_and_the_backlog_in_force() {
         let mut case = Case::echo();
         case.counter("TcpExt.ListenOverflows", 3);
         case.connect.latency = histogram(&[(90_000, 97), (1_010_000_000, 3)]);
         case.connect.retransmitted = 3;
         case.connect.syn_retransmissions = 4;
+        case.backlog_in_force = Some(3);
         assert!(matches!(
             find(&case.evidence()),
             Some(Finding::AcceptQueueOverflow {
                 connects_delayed: 3,
                 syn_retransmissions: Some(4),
-                backlog: None,
-                backlog_asked: Some(5),
+                backlog: Some(3),
                 depth_max: None,
                 backlog_sufficient: None,
                 ..

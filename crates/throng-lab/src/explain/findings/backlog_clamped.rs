@@ -8,14 +8,14 @@ use throng_record::Finding;
 use super::Evidence;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
-    let queue = evidence.accept_queue?;
-    let asked = queue.backlog_asked?;
+    let asked = evidence.server.backlog_asked?;
     let in_force = evidence.backlog()?;
-    let is_the_kernels = queue.somaxconn.is_none_or(|most| most == in_force);
+    let somaxconn = evidence.somaxconn;
+    let is_the_kernels = somaxconn.is_none_or(|most| most == in_force);
     (in_force < asked && is_the_kernels).then_some(Finding::BacklogClamped {
         asked,
         in_force,
-        somaxconn: queue.somaxconn,
+        somaxconn,
     })
 }
 
@@ -26,8 +26,8 @@ mod tests {
 
     fn found(asked: Option<u32>, in_force: u32, somaxconn: Option<u32>) -> bool {
         let mut case = Case::backlog();
-        case.queue.backlog_asked = asked;
-        case.queue.somaxconn = somaxconn;
+        case.backlog_asked = asked;
+        case.somaxconn = somaxconn;
         case.queue.listeners = vec![listener(in_force, 0, 0.0)];
         find(&case.evidence()).is_some()
     }
@@ -43,9 +43,24 @@ mod tests {
     }
 
     #[test]
+    fn that_of_kept_connections_is_clamped_too() {
+        let mut case = Case::echo();
+        case.backlog_asked = Some(1_024);
+        case.somaxconn = Some(4);
+        assert_eq!(find(&case.evidence()), None, "not looked up");
+        case.backlog_in_force = Some(4);
+        let expected = Finding::BacklogClamped {
+            asked: 1_024,
+            in_force: 4,
+            somaxconn: Some(4),
+        };
+        assert_eq!(find(&case.evidence()), Some(expected));
+    }
+
+    #[test]
     fn without_a_listener_nothing_is_in_force() {
         let mut case = Case::backlog();
-        case.queue.backlog_asked = Some(256);
+        case.backlog_asked = Some(256);
         case.queue.listeners = vec![];
         assert_eq!(find(&case.evidence()), None);
     }

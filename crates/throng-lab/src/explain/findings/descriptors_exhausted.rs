@@ -24,6 +24,7 @@ pub(super) fn of_generator(evidence: &Evidence<'_>) -> Option<Finding> {
         // Not those at the first failure: others were in flight then, and had their descriptors.
         open: evidence.connect.connected,
         failed: evidence.failed_by(KIND),
+        descriptors_per_connection: None,
     })
 }
 
@@ -45,7 +46,18 @@ pub(super) fn of_server(evidence: &Evidence<'_>) -> Option<Finding> {
         limit: server.descriptors.map(|table| table.limit),
         open: served,
         failed: evidence.not_served().into(),
+        descriptors_per_connection: per_connection(evidence, served),
     })
+}
+
+/// What the server's only process had open ÷ connections that it served. Built-in servers take one for each, and their loops may have tables of
+/// their own, which are not seen here.
+fn per_connection(evidence: &Evidence<'_>, served: u32) -> Option<f64> {
+    let server = &evidence.server;
+    let table = server
+        .descriptors
+        .filter(|_| !server.is_built_in && server.processes_max == 1 && served > 0)?;
+    Some(table.open as f64 / f64::from(served))
 }
 
 #[cfg(test)]
@@ -83,6 +95,7 @@ mod tests {
             limit: Some(1_024),
             open: 1_013,
             failed: 986,
+            descriptors_per_connection: None,
         };
         assert_eq!(of_generator(&case.evidence()), Some(expected));
         assert_eq!(of_server(&case.evidence()), None);
@@ -104,12 +117,39 @@ mod tests {
             limit: None,
             open: 20,
             failed: 12,
+            descriptors_per_connection: None,
         };
         let found = paused("Too many open files (os error 24)");
         assert_eq!(found.as_ref(), Some(&expected));
         let full = "all loops are full (2 of them, the last with 243 connections)";
         assert_eq!(paused(full), Some(expected));
         assert_eq!(paused("Cannot allocate memory (os error 12)"), None);
+    }
+
+    /// As measured of a Go server whose `io.Copy` splices between connections: a socket and the two ends of a pipe for each.
+    #[test]
+    fn a_server_that_takes_three_for_each_connection_is_seen_to() {
+        let mut case = Case::echo();
+        case.setting.connections = 10_000;
+        case.descriptors = Some(OpenDescriptors {
+            open: 20_000,
+            limit: 20_000,
+        });
+        case.served = Some(6_678);
+        let each = |case: &Case| match of_server(&case.evidence()) {
+            Some(Finding::DescriptorsExhausted {
+                descriptors_per_connection,
+                ..
+            }) => descriptors_per_connection,
+            other => panic!("{other:?}"),
+        };
+        let three = each(&case).expect("told");
+        assert!((2.99..3.0).contains(&three), "{three}");
+        case.processes_max = 2;
+        assert_eq!(each(&case), None, "of which the table is not known");
+        case.processes_max = 1;
+        case.is_built_in = true;
+        assert_eq!(each(&case), None);
     }
 
     #[test]

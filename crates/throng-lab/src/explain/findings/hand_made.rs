@@ -7,7 +7,7 @@ use throng_record::side::CounterDeltas;
 use throng_record::{
     AcceptQueueRecord, Amount, Backend, CatalogueRecord, Check, ConnectPhase, ConnectionUse,
     ConnectionsPhase, ErrorCounts, ExchangePhase, HandshakesRecord, Histogram, ListenerRecord,
-    Network, Pacing, Protocol, Setting, SourceAddresses, Stop, histogram,
+    Network, Pacing, Protocol, Setting, SideRecord, SourceAddresses, Stop, histogram,
 };
 
 use throng_sys::open_descriptors::OpenDescriptors;
@@ -28,9 +28,14 @@ pub(crate) struct Case {
     pub(crate) account: Account,
     pub(crate) is_queue_observed: bool,
     pub(crate) queue: AcceptQueueRecord,
+    pub(crate) backlog_asked: Option<u32>,
+    pub(crate) backlog_in_force: Option<u32>,
+    pub(crate) somaxconn: Option<u32>,
     pub(crate) handshakes: Option<HandshakesRecord>,
     pub(crate) counters: CounterDeltas,
     pub(crate) errors: ErrorCounts,
+    pub(crate) server_side: Option<SideRecord>,
+    pub(crate) generator_side: Option<SideRecord>,
     pub(crate) busy: Busy,
     pub(crate) wanted: Busy,
     pub(crate) accepts_any_number: bool,
@@ -69,9 +74,14 @@ impl Case {
             account: Account::default(),
             is_queue_observed: true,
             queue: AcceptQueueRecord::default(),
+            backlog_asked: Some(5),
+            backlog_in_force: None,
+            somaxconn: None,
             handshakes: None,
             counters: CounterDeltas::new(),
             errors: ErrorCounts::default(),
+            server_side: None,
+            generator_side: None,
             busy: Busy {
                 server: Some(0.05),
                 generator: Some(0.05),
@@ -125,7 +135,7 @@ impl Case {
             server: ServerSeen {
                 is_built_in: self.is_built_in,
                 is_in_sight: self.is_in_sight,
-                backlog_asked: Some(self.setting.backlog),
+                backlog_asked: self.backlog_asked,
                 threads_max: self.threads_max,
                 processes_max: self.processes_max,
                 descriptors: self.descriptors,
@@ -143,9 +153,13 @@ impl Case {
                 .has_own_connections
                 .then_some((&self.phase, &self.account)),
             accept_queue: self.is_queue_observed.then_some(&self.queue),
+            backlog_in_force: self.backlog_in_force,
+            somaxconn: self.somaxconn,
             handshakes: self.handshakes.as_ref(),
             kernel_counters: &self.counters,
             errors: &self.errors,
+            server_side: self.server_side.as_ref(),
+            generator_side: self.generator_side.as_ref(),
             busy: self.busy,
             wanted: self.wanted,
             serves_at_once: self.serves_at_once,

@@ -41,11 +41,25 @@ pub(super) fn idle_server<'a>(evidence: &Evidence<'a>) -> Option<IdleServer<'a>>
     {
         return None;
     }
+    if may_be_the_machines(evidence, account) {
+        return None;
+    }
     Some(IdleServer {
         phase,
         account,
         busy,
     })
+}
+
+/// Whether waits for a CPU, of either side, can explain half of the delays. While a side waits, the requests of all clients wait for it.
+fn may_be_the_machines(evidence: &Evidence<'_>, account: &Account) -> bool {
+    let sides = [evidence.server_side, evidence.generator_side];
+    let waited_ns = sides
+        .into_iter()
+        .filter_map(|side| side?.run_delay_ns)
+        .fold(0, u64::saturating_add);
+    let delays_ns = waited_ns.saturating_mul(evidence.setting.connections.into());
+    account.delayed_ns > 0 && delays_ns >= account.delayed_ns / 2
 }
 
 impl IdleServer<'_> {
@@ -60,5 +74,40 @@ impl IdleServer<'_> {
         delayed_by_cause > 0
             && self.account.delayed.saturating_mul(DELAYED_ONE_IN) >= begun
             && delayed_by_cause.saturating_mul(DELAYED_BY_CAUSE_ONE_IN) >= begun
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::SideRecord;
+
+    use super::*;
+    use crate::explain::findings::hand_made::Case;
+
+    /// Ten of twenty requests of ten clients took 31 ms longer than the service.
+    fn is_judged(server_ms: u64, generator_ms: u64) -> bool {
+        let mut case = Case::backlog();
+        case.setting.connections = 10;
+        case.account.delayed = 10;
+        case.account.delayed_ns = 10 * 31_000_000;
+        let side = |waited_ms: u64| SideRecord {
+            run_delay_ns: Some(waited_ms * 1_000_000),
+            ..SideRecord::default()
+        };
+        case.server_side = Some(side(server_ms));
+        case.generator_side = Some(side(generator_ms));
+        idle_server(&case.evidence()).is_some()
+    }
+
+    #[test]
+    fn a_server_or_a_generator_that_had_no_cpu_delays_all_that_ask_at_once() {
+        assert!(is_judged(0, 0));
+        assert!(is_judged(10, 5));
+        assert!(!is_judged(16, 0));
+        assert!(!is_judged(0, 16));
+        assert!(
+            !is_judged(15, 20),
+            "as it was seen on a machine that others used"
+        );
     }
 }

@@ -294,6 +294,7 @@ mod tests {
                 model: Some(model),
                 runtime: Some(runtime.to_owned()),
                 runtime_version: None,
+                ignores_backlog: false,
                 contract: None,
             });
             assert_eq!(held(&case), Some(expected), "{model} of {runtime}");

@@ -22,7 +22,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         retransmissions: connect.syn_retransmissions,
         connect_ns_max: connect.latency.max_ns,
         overflows: evidence.server.is_in_sight.then_some(overflows),
-        backlog: evidence.server.backlog_asked,
+        backlog: evidence.backlog(),
     })
 }
 
@@ -38,6 +38,7 @@ mod tests {
         assert_eq!(find(&case.evidence()), None, "slow for another reason");
         case.connect.retransmitted = 3;
         case.connect.syn_retransmissions = 8;
+        case.backlog_in_force = Some(5);
         let told = |case: &Case| match find(&case.evidence()) {
             Some(Finding::SynRetransmissionSteps {
                 connections: 3,

@@ -15,8 +15,8 @@ fn what_lost_most_stands_first() {
     case.account.final_acks_dropped = 4;
     case.account.delayed = 100;
     case.account.delayed_by_accept_queue = 100;
-    case.queue.backlog_asked = Some(256);
-    case.queue.somaxconn = Some(128);
+    case.backlog_asked = Some(256);
+    case.somaxconn = Some(128);
     case.queue.listeners = vec![listener(128, 129, 50.0)];
     case.errors
         .count(throng_record::ErrorKind::ConnectRefused, String::new);

@@ -89,7 +89,6 @@ impl From<&Handshake> for FlowSeen {
         let mut flow = Self {
             syns_ns: vec![handshake.syn_ns],
             syn_acks_ns: handshake.syn_ack_ns.into_iter().collect(),
-            tells_first: true,
         };
         flow.syns_ns.extend(&handshake.syn_retransmissions_ns);
         flow.syn_acks_ns

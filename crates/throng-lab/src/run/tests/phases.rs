@@ -58,7 +58,8 @@ fn each_phase_has_its_cost_and_the_kernels_memory_is_read_around_them() {
             .is_some_and(|memory| memory.after.is_some())
     );
     assert_eq!((&trial.exchange, trial.hold.is_some()), (&None, true));
-    assert_eq!(trial.generator_bytes_per_connection, Some(512.0));
+    let generator = trial.generator.as_ref().expect("started here");
+    assert_eq!(generator.memory_per_connection_bytes, Some(512.0));
     // That of the connects: the server is read within the borders, hence a little longer, and never up to the end of the next phase.
     let server = trial.server.as_ref().expect("launched here");
     let [connect, hold, _] = [0, 1, 2].map(|index| trial.phase_costs[index].window_ns);

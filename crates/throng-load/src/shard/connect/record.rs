@@ -19,6 +19,8 @@ pub(crate) struct ShardConnect {
     pub(crate) not_begun: u32,
     pub(crate) started_at_ns: u64,
     pub(crate) ended_at_ns: u64,
+    /// When the last one so far completed.
+    pub(crate) opened_at_ns: Option<u64>,
     pub(crate) latency: hdrhistogram::Histogram<u64>,
     /// From the fleet's start, which is the same for all shards.
     pub(crate) timeline: LiveTimeline,
@@ -40,6 +42,7 @@ impl ShardConnect {
             not_begun: 0,
             started_at_ns: now_ns,
             ended_at_ns: now_ns,
+            opened_at_ns: None,
             latency: histogram::empty(),
             timeline: LiveTimeline::new(),
             slowest: Slowest::default(),
@@ -61,6 +64,7 @@ impl ShardConnect {
         info: impl FnOnce() -> Option<TcpInfo>,
     ) {
         self.connected += 1;
+        self.opened_at_ns = Some(now_ns);
         self.latency.saturating_record(latency_ns);
         let since_start_ns = now_ns.saturating_sub(self.fleet_started_at_ns);
         self.timeline.add(since_start_ns, latency_ns);

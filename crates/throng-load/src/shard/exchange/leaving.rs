@@ -50,8 +50,14 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         if connection.replies == 0 && self.waits_for_all {
             self.shard.assignment.orders.answered();
         }
-        let outstanding = connection.outstanding();
-        self.progress.lost += u64::from(outstanding);
+        let (outstanding, first) = (connection.outstanding(), connection.replies);
+        let now_ns = monotonic_ns();
+        let in_window_ns = self.stages.in_window_ns(now_ns);
+        self.outstanding.ended(outstanding.into(), in_window_ns);
+        for back in 0..outstanding {
+            let start = self.starts.get(slot, first.wrapping_add(back));
+            self.running.outstanding_sum_ns += self.stages.unrecorded_ns(start, now_ns);
+        }
         self.open -= 1;
         self.shard.backend.close(slot);
         outstanding
@@ -64,11 +70,11 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             let connection = self.shard.connections[slot as usize];
             let waiting = connection.state == State::Open && connection.outstanding() > 0;
             if waiting && now_ns.saturating_sub(connection.waiting_since_ns) > timeout_ns {
-                self.fail(
-                    slot,
-                    ErrorKind::ReplyTimedOut,
-                    "no reply within the reply timeout",
-                );
+                let (kind, detail) = self.shard.overdue(slot, &self.replies);
+                let is_silent = kind == ErrorKind::ReplyTimedOut && connection.replies == 0;
+                self.silent += u32::from(is_silent);
+                self.overdue.push(slot);
+                self.fail(slot, kind, &detail);
             }
         }
         self.send_all(now_ns);
@@ -86,6 +92,8 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         for slot in 0..self.shard.connections.len() as u32 {
             let connection = self.shard.connections[slot as usize];
             if connection.state == State::Open && connection.replies == 0 {
+                self.silent += u32::from(!connection.is_mid_reply());
+                self.unserved.push(slot);
                 self.leave(slot);
             }
         }

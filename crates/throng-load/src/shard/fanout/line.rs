@@ -147,8 +147,7 @@ impl<B: Backend> Listening<'_, B, Line<'_>> {
         Ok(())
     }
 
-    /// Puts the line on this connection, or on the next of this shard that is still open. Where sends are queued, the put is the call that
-    /// hands them over.
+    /// Puts the line on this connection, or on the next of this shard that is still open.
     fn speak(&mut self, speaker: u32) -> Result<Option<Spoke>, LoadError> {
         let nearest = self.open_slots().find(|&slot| slot >= speaker);
         let mut over = PutOver {
@@ -162,12 +161,6 @@ impl<B: Backend> Listening<'_, B, Line<'_>> {
         };
         self.relay.put_is_over(over);
         let sent = self.shard.backend.send(slot, self.ears.script.line());
-        if B::EVENTS_COME_TOGETHER {
-            self.shard
-                .backend
-                .wait(over.at_ns, over.at_ns)
-                .map_err(|error| self.shard.fault("put the line", error))?;
-        }
         let took_ns = monotonic_ns() - over.at_ns;
         if let Err(error) = sent {
             self.fail(slot, errors::of_connection(&error), &error.to_string());

@@ -126,9 +126,9 @@ impl Stretch for Numbered {
         while let Some(due_ns) = self.due_at_ns(self.put)
             && due_ns <= now_ns
         {
+            let late_ns = monotonic_ns().saturating_sub(due_ns);
             let sent = shard.backend.send(slot, self.script.numbered(self.put));
             sent.map_err(|error| (slot, error))?;
-            let late_ns = monotonic_ns().saturating_sub(due_ns);
             self.recorder.scheduling_error.saturating_record(late_ns);
             self.put += 1;
         }

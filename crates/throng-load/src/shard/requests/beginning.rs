@@ -29,15 +29,6 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         }
     }
 
-    /// What the schedule owes when nothing more may begin: what waits for a client, and what has one and was not begun.
-    pub(super) fn note_backlog(&mut self) {
-        let mut backlog = self.pacing.backlog(self.stages.draining_since_ns);
-        backlog.unsent += (self.ready.len() + self.sends.len()) as u64;
-        self.ready.clear();
-        self.sends.clear();
-        self.backlog = Some(backlog);
-    }
-
     /// Those that become ready meanwhile are left for the next time: where every connect is refused that never ends.
     pub(super) fn begin_ready(&mut self) {
         if self.paced_by_clock && self.stages.now() != ShardStage::Draining {
@@ -49,6 +40,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
                 self.begin(send);
             }
         }
+        // A count that these complete ends the warm-up, or the window, here and now.
+        self.note_stage();
     }
 
     fn begin(&mut self, send: Send) {
@@ -67,6 +60,7 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
             now_ns
         };
         client.begin(start_ns, now_ns, is_warmup);
+        self.outstanding.sent(self.stages.in_window_ns(now_ns));
         if is_warmup {
             self.record.warmup_begun += 1;
         } else {
@@ -77,8 +71,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         let assignment = &self.shard.assignment;
         // Each shard counts its own; together they number about as a single one would.
         let (shard, shards) = (assignment.shard, assignment.spec.shards);
-        let number = self.progress.sent * u64::from(shards) + u64::from(shard);
-        self.progress.sent += 1;
+        let number = self.begun * u64::from(shards) + u64::from(shard);
+        self.begun += 1;
         let source = assignment.sources.of_request(number);
         let began =
             self.shard

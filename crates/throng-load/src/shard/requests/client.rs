@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use throng_sys::tcp_info::TcpInfo;
 
 use super::Request;
+use crate::connection::Start;
 use crate::protocol::Reply;
 
 /// Where a client is in its request.
@@ -95,6 +96,14 @@ impl Client {
         }
         self.first_byte_at_ns = Some(now_ns);
         self.since_connected_ns(now_ns)
+    }
+
+    /// From when its latency counts, and what it belongs to.
+    pub(super) fn start(&self) -> Start {
+        Start {
+            at_ns: self.start_ns,
+            warmup: self.is_warmup,
+        }
     }
 
     pub(super) fn latency_ns(&self, now_ns: u64) -> u64 {

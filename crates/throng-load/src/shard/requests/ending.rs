@@ -14,6 +14,8 @@ use crate::backend::Backend;
 use crate::control::ShardStage;
 use crate::error::LoadError;
 use crate::pacing::Pacing;
+use crate::shard::Part;
+use crate::shard::overdue::stalled;
 
 /// Answered, or why not.
 type Outcome = Result<(), (ErrorKind, Cow<'static, str>)>;
@@ -59,12 +61,16 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
             self.record.without_tcp_info += u64::from(has_socket && last.is_none());
             self.record.ended(now_ns, request);
         }
+        self.outstanding.ended(1, self.stages.in_window_ns(now_ns));
+        let start = self.clients[slot as usize].start();
+        if start.warmup || outcome.is_err() {
+            self.unrecorded_ns += self.stages.unrecorded_ns(start, now_ns);
+        }
         let closing = self.shard.assignment.spec.closing;
         self.close(slot, outcome.is_err() || closing == Closing::Reset);
         match outcome {
             Ok(()) => self.count_answer(slot, now_ns),
             Err((kind, detail)) => {
-                self.progress.lost += 1;
                 let errors = &mut self.recorder.errors;
                 errors.count(kind, || format!("client {index}: {detail}"));
             }
@@ -103,7 +109,6 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         self.recorder.measured(latency_ns, since_ns);
         self.progress.measured_replies += 1;
         self.window.replies += 1;
-        self.window.latency_sum_ns += u128::from(latency_ns);
     }
 
     /// The next request follows at once, or after a pause where the connect failed and only the clock ends the work.
@@ -128,14 +133,22 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         for slot in 0..self.clients.len() as u32 {
             let client = &self.clients[slot as usize];
             let waited_ns = now_ns.saturating_sub(client.since_ns());
-            let (kind, detail) = match client.state {
+            let (kind, detail): (_, Cow<'static, str>) = match client.state {
                 State::Connecting if waited_ns > connect_ns => (
                     ErrorKind::ConnectTimedOut,
-                    "not connected within the connect timeout",
+                    "not connected within the connect timeout".into(),
                 ),
+                State::Waiting if waited_ns > reply_ns && client.has_received() => {
+                    let part = Part {
+                        came_bytes: Some(client.received_bytes),
+                        whole_bytes: client.reply.whole_bytes(),
+                    };
+                    let words = stalled(part, self.tcp_info(slot).as_ref());
+                    (ErrorKind::ReplyStalled, words.into())
+                }
                 State::Waiting if waited_ns > reply_ns => (
                     ErrorKind::ReplyTimedOut,
-                    "no whole reply within the reply timeout",
+                    "no reply within the reply timeout".into(),
                 ),
                 _ => continue,
             };
