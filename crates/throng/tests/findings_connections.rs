@@ -36,18 +36,13 @@ fn hold_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> (Vec<Tria
     let program = user.map_or_else(|| THRONG.into(), |user| user::give_to(&bench, user));
     let mut command = Command::new("sh");
     let script = format!("{limit} && exec \"$@\"");
-    command.args(["-c", &script, "sh"]).arg(program).arg("hold");
-    command.args(arguments).current_dir(bench.path());
+    command.args(["-c", &script, "sh"]).arg(program);
+    command.args(support::impatient(&[&["hold"], arguments].concat()));
     if let Some(user) = user.filter(|_| user::is_root()) {
         command.uid(user).gid(user);
     }
-    let output = assert_cmd::Command::from_std(command)
-        .timeout(Duration::from_secs(60))
-        .output()
-        .expect("started");
-    bench.assert_no_process_left();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    (trials_of(&bench, &stderr), stderr)
+    let outcome = bench.outcome_of(command, Duration::from_secs(60));
+    (trials_of(&bench, &outcome.stderr), outcome.stderr)
 }
 
 fn trials_of(bench: &Bench, stderr: &str) -> Vec<Trial> {

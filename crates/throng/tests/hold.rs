@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Bench, Outcome, THRONG, failed_checks};
+use support::{Bench, Outcome, failed_checks};
 use throng_record::{ErrorKind, Finding, Outcome as TrialOutcome, Side, Trial, Verdict};
 
 /// Descriptors of one table.
@@ -12,23 +12,9 @@ const N: u32 = 2_000;
 /// Runs it by a shell that lowers its own limit first: the limit of this process is that of other tests too.
 fn run(arguments: &[&str]) -> (Outcome, Trial) {
     let bench = Bench::new();
-    let script = format!("ulimit -n {DESCRIPTORS} && exec {THRONG} hold \"$@\"");
-    let began = std::time::Instant::now();
-    let output = assert_cmd::Command::new("sh")
-        .args(["-c", &script, "throng"])
-        .args(arguments)
-        .current_dir(bench.path())
-        .env("COLUMNS", "100")
-        .timeout(std::time::Duration::from_secs(60))
-        .output()
-        .expect("started");
-    bench.assert_no_process_left();
-    let outcome = Outcome {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).expect("text"),
-        stderr: String::from_utf8(output.stderr).expect("text"),
-        took: began.elapsed(),
-    };
+    let script = format!("ulimit -n {DESCRIPTORS} && exec \"$0\" \"$@\"");
+    let shell = ["sh".to_owned(), "-c".to_owned(), script];
+    let outcome = bench.throng_by(&shell, &[&["hold"], arguments].concat());
     assert!(!bench.runs().is_empty(), "{}", outcome.stderr);
     let mut trials = bench.record().trials;
     assert_eq!(trials.len(), 1, "{}", outcome.stderr);

@@ -28,25 +28,12 @@ impl User {
 
     fn throng(&self, arguments: &[&str]) -> Outcome {
         let mut command = Command::new(&self.program);
-        command
-            .args(support::impatient(arguments))
-            .current_dir(self.bench.path());
+        command.args(support::impatient(arguments));
         if user::is_root() {
             // Without other groups too, as std does for root.
             command.uid(NOBODY).gid(NOBODY);
         }
-        let began = std::time::Instant::now();
-        let output = assert_cmd::Command::from_std(command)
-            .timeout(Duration::from_secs(60))
-            .output()
-            .expect("started");
-        self.bench.assert_no_process_left();
-        Outcome {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).expect("text"),
-            stderr: String::from_utf8(output.stderr).expect("text"),
-            took: began.elapsed(),
-        }
+        self.bench.outcome_of(command, Duration::from_secs(60))
     }
 
     /// Whether this user can have a network namespace: what the doctor finds by trying.

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use support::{Bench, Outcome, THRONG, exit_code, failed_checks, signal, wait_for};
+use support::{Bench, Outcome, exit_code, failed_checks, signal, wait_for};
 use throng_record::{Network, Outcome as TrialOutcome, RunRecord};
 use throng_sys::capability_probe::{network_namespace, user_and_network_namespace};
 
@@ -267,20 +267,8 @@ fn the_host_s_network_is_used_when_it_is_asked_for() {
 /// Runs throng where no network namespace may be made: in a user namespace whose limit on them is 0.
 fn where_namespaces_are_refused(bench: &Bench, arguments: &[&str]) -> Outcome {
     let script = "echo 0 > /proc/sys/user/max_net_namespaces && exec \"$0\" \"$@\"";
-    let began = std::time::Instant::now();
-    let output = Command::new("unshare")
-        .args(["--user", "--map-root-user", "sh", "-c", script, THRONG])
-        .args(arguments)
-        .current_dir(bench.path())
-        .output()
-        .expect("unshare is part of every Linux");
-    bench.assert_no_process_left();
-    Outcome {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).expect("text"),
-        stderr: String::from_utf8(output.stderr).expect("text"),
-        took: began.elapsed(),
-    }
+    let shell = ["unshare", "--user", "--map-root-user", "sh", "-c", script];
+    bench.throng_by(&shell.map(str::to_owned), arguments)
 }
 
 #[test]
@@ -395,4 +383,37 @@ fn an_interrupted_run_leaves_no_process_and_no_namespace() {
         bench.assert_no_process_left();
         assert_eq!(namespaces(&bench), BTreeSet::new());
     }
+}
+
+/// The entry of a container begins no session of its own: within, the number of its session is 0, which `getsid(2)` never is elsewhere.
+#[test]
+fn in_a_container_whose_session_began_outside_servers_are_started_and_ended() {
+    let container = ["unshare", "--user", "--map-root-user"];
+    let container = [&container[..], &["--pid", "--fork", "--mount-proc"]].concat();
+    let can_be_had = Command::new(container[0])
+        .args(&container[1..])
+        .arg("true")
+        .status()
+        .is_ok_and(|status| status.success());
+    if !can_be_had {
+        return;
+    }
+    let bench = Bench::new();
+    let words: Vec<String> = container.iter().map(|&word| word.to_owned()).collect();
+    let outcome = bench.throng_by(
+        &words,
+        &[
+            "echo",
+            "poll",
+            "--quick",
+            "--connections",
+            "5",
+            "--repeats",
+            "1",
+        ],
+    );
+    for trial in &bench.record().trials {
+        assert_eq!(trial.outcome, TrialOutcome::Completed, "{}", outcome.stderr);
+    }
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
 }

@@ -69,16 +69,26 @@ impl Bench {
     }
 
     fn run(&self, starter: &[String], patience: Duration, arguments: &[&str]) -> Outcome {
-        let began = Instant::now();
         let words: Vec<&str> = starter.iter().map(String::as_str).chain([THRONG]).collect();
-        let output = assert_cmd::Command::new(words[0])
-            .args(&words[1..])
-            .args(arguments)
+        let mut command = std::process::Command::new(words[0]);
+        command.args(&words[1..]).args(arguments);
+        self.outcome_of(command, patience)
+    }
+
+    /// Runs this command here to its end.
+    pub(crate) fn outcome_of(
+        &self,
+        mut command: std::process::Command,
+        patience: Duration,
+    ) -> Outcome {
+        let began = Instant::now();
+        command
             .current_dir(self.path())
             .env("COLUMNS", "100")
             .env("XDG_CACHE_HOME", self.path().join("cache"))
             .env_remove("NO_COLOR")
-            .env_remove("CLICOLOR_FORCE")
+            .env_remove("CLICOLOR_FORCE");
+        let output = assert_cmd::Command::from_std(command)
             .timeout(patience)
             .output()
             .expect("started");
