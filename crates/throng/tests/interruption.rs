@@ -24,7 +24,11 @@ const RUN: [&str; 9] = [
 
 /// Starts a long run, and waits until so many of its trials are stored.
 fn started(bench: &Bench, trials: usize) -> Child {
-    let child = bench.start(&RUN);
+    started_by(bench, &[], trials)
+}
+
+fn started_by(bench: &Bench, starter: &[&str], trials: usize) -> Child {
+    let child = bench.start_by(starter, &RUN);
     let stored = || {
         let path = bench.runs().pop()?;
         let record: RunRecord = schema::read(&std::fs::read_to_string(path).ok()?).ok()?;
@@ -123,10 +127,24 @@ fn a_throng_that_is_killed_leaves_no_server_behind_a_script() {
 #[test]
 fn a_terminal_that_is_closed_ends_a_run_in_order() {
     let bench = Bench::new();
-    let mut child = started(&bench, 1);
+    // These tests may themselves have been started so that they ignore it.
+    let mut child = started_by(&bench, &["env", "--default-signal=HUP"], 1);
     signal(&child, Signal::HUP);
     assert_eq!(exit_code(&mut child), Some(130));
     assert!(bench.record().interrupted);
+    bench.assert_no_process_left();
+}
+
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let bench = Bench::new();
+    let mut child = started_by(&bench, &["nohup"], 1);
+    signal(&child, Signal::HUP);
+    let before = bench.record().trials.len();
+    let goes_on = || bench.record().trials.len() > before;
+    assert!(wait_for(Duration::from_secs(30), goes_on));
+    signal(&child, Signal::TERM);
+    assert_eq!(exit_code(&mut child), Some(130));
     bench.assert_no_process_left();
 }
 
