@@ -1,4 +1,4 @@
-//! Running cargo on this workspace.
+//! Running cargo, and other programs, on this workspace.
 
 use std::error::Error;
 use std::path::Path;
@@ -25,10 +25,10 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 pub(crate) fn run(command: &mut Command) -> Result<(), Box<dyn Error>> {
     let status = command
         .status()
-        .map_err(|error| format!("cannot start cargo: {error}"))?;
+        .map_err(|error| format!("cannot start {}: {error}", command.get_program().display()))?;
     if status.success() {
         Ok(())
     } else {
-        Err(format!("cargo ended with {status}").into())
+        Err(format!("{} ended with {status}", command.get_program().display()).into())
     }
 }

@@ -1,7 +1,6 @@
 //! `cargo xtask`: the project's automation, in Rust, so that it needs nothing that the project does not need anyway.
 //!
 //! `ci` is the one gate: what passes it may land. `test` runs every test. `bench` measures the instrument itself.
-//! `runtimes` installs what the servers of the catalogue need.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -13,7 +12,6 @@ mod cargo;
 mod ci;
 mod judge;
 mod rules;
-mod runtimes;
 mod test;
 
 use std::process::ExitCode;
@@ -38,8 +36,6 @@ enum Command {
     Judge,
     /// What the instrument itself costs, as ratios measured side by side.
     Bench(bench::BenchArguments),
-    /// Installs the languages and libraries that the catalogue's servers need, on Debian 12.
-    Runtimes(runtimes::RuntimesArguments),
 }
 
 fn main() -> ExitCode {
@@ -48,7 +44,6 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(&arguments),
         Command::Judge => judge::run(),
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Runtimes(arguments) => runtimes::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
