@@ -33,8 +33,6 @@ pub struct Shortage {
     pub there_is: u64,
     /// Connections for which that is enough, about.
     pub holds_about: u64,
-    /// Whether connections beyond it stay open or half-open and unanswered, so that a run waits until its timeouts end them.
-    pub is_waited_for: bool,
     /// What would let it hold all.
     pub remedy: String,
 }
@@ -126,7 +124,6 @@ fn short(
         needed,
         there_is,
         holds_about: there_is / each.max(1),
-        is_waited_for: false,
         remedy: remedy(needed),
     })
 }
@@ -156,7 +153,7 @@ fn descriptors_of_server(demand: &Demand, facts: &Facts) -> Option<Shortage> {
         .saturating_sub(reserved)
         .saturating_mul(tables);
     let what = "descriptors of the server (RLIMIT_NOFILE)";
-    let shortage = short(demand, what, 1, room, |needed| {
+    short(demand, what, 1, room, |needed| {
         let each = needed.div_ceil(tables.max(1)) + reserved;
         let raised = match facts.nr_open {
             Some(most) if each > most => format!(", fs.nr_open = {each} before it"),
@@ -168,10 +165,6 @@ fn descriptors_of_server(demand: &Demand, facts: &Facts) -> Option<Shortage> {
                 "a hard limit of {each} (as root: ulimit -Hn {each}{raised}), or a model whose loops have tables of their own, such as epoll-shared"
             ),
         }
-    })?;
-    Some(Shortage {
-        is_waited_for: true,
-        ..shortage
     })
 }
 

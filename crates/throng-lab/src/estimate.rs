@@ -1,109 +1,160 @@
 //! How long a plan will take, told before it starts.
 //!
-//! The lengths that the plan states, plus what launching, connecting and ending usually take. A stop by count
-//! is guessed at a modest server's rate, and a stop by confidence at its bound: an estimate, better too long than too short.
-//! Where each message has a connection of its own, the server's time and the kernel's timers decide; see [`waves`]. Where many connections are
-//! themselves the question, see [`many`]; where this machine is foreseen to have no room for them, a run also waits for its timeouts.
-
-mod many;
-mod waves;
+//! The lengths that it states, and for what it counts the time that such things usually take: on a machine twice as fast the estimate is too long. Once
+//! trials have ended, their pace corrects it. Not in it are timeouts where a server's limit ends a sweep early.
+//!
+//! Clients that connect anew for each request wait for the kernel's timers where they find the accept queue full: they come back in waves, all at
+//! nearly the same time. A wave lets about as many in as the queue holds; a server for any number empties it before the next, and each wave is
+//! taken to let in twice as many as the last. The timer is that of data sent again (200 ms, doubling: a connection that a SYN cookie made is completed
+//! by that), one step further than the number of waves; with `tcp_syn_linear_timeouts` 0 that of the SYN (1 s, doubling). What a wave lets in is chance, and
+//! between runs it differs by a factor of two.
 
 use std::time::Duration;
 
 use throng_record::{
-    AcceptSpec, Amount, ConnectionUse, Multiplexer, Pacing, Plan, Setting, Stop, TargetKind,
-    TargetRecord, Work,
+    AcceptSpec, Amount, ConnectionUse, DeclaredModel, FanoutSpec, Multiplexer, Pacing, Plan,
+    Setting, Stop, TargetKind, TargetRecord, Work,
 };
 
-use crate::capacity::{Demand, Facts};
 use crate::lifetime::units;
-use crate::plan::{BuiltInModel, model_of};
+use crate::plan::{BuiltInModel, ModelServes, ModelWorkers, PerConnection, model_of};
 use crate::target::multiplexer;
-use waves::AtOnce;
+
+// All in seconds.
 
 /// Starting and ending a generator, observing, and keeping the record.
-const PER_TRIAL: Duration = Duration::from_millis(50);
+const PER_TRIAL: f64 = 50e-3;
 /// Launching a server, waiting until it listens, and ending it.
-const PER_LAUNCH: Duration = Duration::from_millis(30);
-/// Opening and closing one connection over loopback, at the slower end.
-const PER_CONNECTION: Duration = Duration::from_micros(100);
-/// Looking at one idle descriptor in a wait that looks at all of them, at the slower end: ten thousand sockets do not fit into the caches.
-const PER_LOOK: Duration = Duration::from_nanos(450);
-/// `select(2)` knows no descriptor from here on.
-const FD_SETSIZE: u64 = 1_024;
+const PER_LAUNCH: f64 = 30e-3;
 /// The record is written anew after each trial: for each trial that it holds already.
-const PER_KEPT_TRIAL: Duration = Duration::from_micros(100);
+const PER_KEPT_TRIAL: f64 = 100e-6;
+/// Opening and closing a connection; among a crowd that is opened one after another, and with many connects in flight.
+const PER_CONNECTION: f64 = 100e-6;
+const IN_TURN: f64 = 75e-6;
+const IN_FLIGHT: f64 = 45e-6;
+/// Starting a thread or a process for a connection, and ending it.
+const PER_THREAD: f64 = 100e-6;
+const PER_PROCESS: f64 = 400e-6;
+/// A line out of one connection; where a thread is woken for it, more.
+const DELIVERY: f64 = 10e-6;
+const DELIVERY_BY_THREAD: f64 = 20e-6;
+const PING: f64 = 25e-6;
+/// What each connection to a catalogued server costs for each that there is already, by one lock or one set that all are in: of Ruby's servers (docs/results/many.md).
+const PER_OTHER_CONNECTION: f64 = 500e-9;
+const PER_OTHER_TASK: f64 = 100e-9;
+/// Looking at one idle descriptor in a wait that looks at all of them.
+const PER_LOOK: f64 = 200e-9;
+/// `select(2)` knows no descriptor from here on.
+const FD_SETSIZE: u32 = 1_024;
 /// Messages per second of a modest server, where nothing better is known, and where each has a connection of its own.
 const MODEST_RATE: f64 = 50_000.0;
 const MODEST_CYCLE_RATE: f64 = 5_000.0;
+/// The first timeouts of data that is not acknowledged and of a SYN; the least that clients lose which find a queue full.
+const DATA_TIMEOUT: f64 = 0.2;
+const SYN_TIMEOUT: f64 = 1.0;
+const SENT_AWAY: f64 = 1.5;
+const LINEAR_TIMEOUTS: &str = "net.ipv4.tcp_syn_linear_timeouts";
+/// Longer than this is too long as well.
+const YEAR: f64 = 365.0 * 86_400.0;
 
-/// The expected length of the whole plan, whose built-in targets are of these models, on a machine with these limits.
+/// The expected length of the whole plan, whose built-in targets are of these models.
 #[must_use]
-pub fn estimate(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Duration {
-    let of_target = |target: &TargetRecord| {
+pub fn estimate(plan: &Plan, models: &[BuiltInModel]) -> Duration {
+    let of_target = |target: &TargetRecord| -> f64 {
         let model = model_of(models, target);
-        let waits =
-            |setting| many::waits(setting, &Demand::of(plan, target, setting, models), facts);
-        plan.settings
-            .iter()
-            .map(
-                |setting| match multiplexer::spec(target, setting.connections) {
-                    Some(spec) => PER_TRIAL.saturating_add(accepting(spec)),
-                    None => match &setting.work {
-                        Work::Fanout(spec) => (PER_TRIAL + many::fanout(setting, spec, model))
-                            .saturating_add(waits(setting)),
-                        Work::Hold(spec) => (PER_TRIAL + many::hold(setting, spec, model))
-                            .saturating_add(waits(setting)),
-                        Work::Exchange | Work::Accept(_) => {
-                            trial(setting, AtOnce::of(target, model, setting))
-                        }
-                    },
-                },
-            )
-            .fold(Duration::ZERO, Duration::saturating_add)
+        let settings = plan.settings.iter();
+        settings.map(|setting| trial(setting, target, model)).sum()
     };
-    let pass = plan
-        .targets
-        .iter()
-        .map(of_target)
-        .fold(Duration::ZERO, Duration::saturating_add)
-        .saturating_add(PER_LAUNCH.saturating_mul(launches(plan)));
-    pass.saturating_mul(plan.repeats)
-        .saturating_add(keeping(crate::order::trials(plan)))
+    let pass: f64 = plan.targets.iter().map(of_target).sum();
+    let trials = f64::from(crate::order::trials(plan));
+    let keeping = PER_KEPT_TRIAL * trials * trials / 2.0;
+    seconds((pass + PER_LAUNCH * launches(plan)) * f64::from(plan.repeats) + keeping)
+}
+
+/// How long so many messages are guessed to take.
+pub(crate) fn by_count(setting: &Setting, messages: u64) -> Duration {
+    seconds(messages as f64 / rate(setting))
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds.min(YEAR))
+}
+
+fn of_ns(nanoseconds: u64) -> f64 {
+    Duration::from_nanos(nanoseconds).as_secs_f64()
 }
 
 /// Servers that are launched in one repeat.
-fn launches(plan: &Plan) -> u32 {
+fn launches(plan: &Plan) -> f64 {
     let is_launched = |target: u32| {
         let kind = plan.targets[target as usize].kind;
         !matches!(kind, TargetKind::Running | TargetKind::Multiplexer)
     };
     let units = units(plan);
     let launched = units.iter().filter(|unit| is_launched(unit.target));
-    launched.count() as u32
-}
-
-/// Writing a record that grows by one trial at a time.
-fn keeping(trials: u32) -> Duration {
-    let written = f64::from(trials) * f64::from(trials) / 2.0;
-    // A day is "too long" as well as any longer time, and cannot overflow a sum.
-    Duration::from_secs_f64((PER_KEPT_TRIAL.as_secs_f64() * written).min(86_400.0))
+    launched.count() as f64
 }
 
 /// One trial, without the launch.
-fn trial(setting: &Setting, at_once: AtOnce) -> Duration {
-    let exchange = match (setting.connection, setting.stop) {
-        (ConnectionUse::PerMessage { .. }, Stop::MessagesEach(requests)) => {
-            waves::requests(setting, requests, at_once)
+fn trial(setting: &Setting, target: &TargetRecord, model: Option<&BuiltInModel>) -> f64 {
+    let multiplexer = multiplexer::spec(target, setting.connections);
+    let body = match (&setting.work, multiplexer) {
+        (_, Some(spec)) => accepting(spec),
+        (Work::Fanout(spec), None) => {
+            let each = model.map(|model| model.each);
+            crowd(setting, target, each) + deliveries(setting, spec, each)
         }
-        _ => exchange(setting),
+        (Work::Hold(spec), None) => {
+            let each = model.map(|model| model.each);
+            crowd(setting, target, each) + of_ns(spec.hold_ns) + PING * f64::from(spec.pings)
+        }
+        (Work::Exchange | Work::Accept(_), None) => {
+            let opening = PER_CONNECTION * f64::from(setting.connections);
+            opening
+                + match (setting.connection, setting.stop) {
+                    (ConnectionUse::PerMessage { .. }, Stop::MessagesEach(each)) => {
+                        requests(setting, each, served_at_once(target, model, setting))
+                    }
+                    _ => exchange(setting),
+                }
+        }
     };
-    (PER_TRIAL + PER_CONNECTION * setting.connections).saturating_add(exchange)
+    PER_TRIAL + body
+}
+
+/// Warm-up and measurement.
+fn exchange(setting: &Setting) -> f64 {
+    let counted = |messages: u64| messages as f64 / rate(setting);
+    let warmup = match setting.warmup {
+        Amount::Messages(messages) => counted(messages),
+        Amount::DurationNs(length_ns) => of_ns(length_ns),
+    };
+    let measured = match setting.stop {
+        Stop::Messages(messages) => counted(messages),
+        Stop::MessagesEach(each) => counted(each) * f64::from(setting.connections),
+        Stop::DurationNs(length_ns)
+        | Stop::Confidence {
+            max_duration_ns: length_ns,
+            ..
+        } => of_ns(length_ns),
+    };
+    warmup + measured
+}
+
+/// Messages per second.
+fn rate(setting: &Setting) -> f64 {
+    match setting.pacing {
+        Pacing::Open {
+            rate_per_second, ..
+        } => rate_per_second,
+        _ if setting.connection != ConnectionUse::Kept => MODEST_CYCLE_RATE,
+        Pacing::Closed { .. } | Pacing::Lockstep { .. } => MODEST_RATE,
+    }
 }
 
 /// Connecting, and two waits with each number of idle connections.
-fn accepting(spec: AcceptSpec) -> Duration {
-    let asked = u64::from(spec.connections);
+fn accepting(spec: AcceptSpec) -> f64 {
+    let asked = spec.connections;
     // A wait that looks at every descriptor: at half of them on average, or at room for all.
     let (connections, looked_at) = match spec.multiplexer {
         Multiplexer::Select => (asked.min(FD_SETSIZE), asked.min(FD_SETSIZE) / 2),
@@ -111,86 +162,100 @@ fn accepting(spec: AcceptSpec) -> Duration {
         Multiplexer::Poll => (asked, asked / 2),
         Multiplexer::EpollLevel | Multiplexer::EpollEdge | Multiplexer::IoUring => (asked, 0),
     };
-    let waits_seconds = PER_LOOK.as_secs_f64() * 2.0 * connections as f64 * looked_at as f64;
-    // A day is "too long" as well as any longer time.
-    Duration::from_secs_f64(
-        (PER_CONNECTION.as_secs_f64() * connections as f64 + waits_seconds).min(86_400.0),
-    )
+    f64::from(connections) * (PER_CONNECTION + PER_LOOK * 2.0 * f64::from(looked_at))
 }
 
-/// Warm-up and measurement of one trial.
-fn exchange(setting: &Setting) -> Duration {
-    let warmup = match setting.warmup {
-        Amount::Messages(messages) => by_count(setting, messages),
-        Amount::DurationNs(length_ns) => Duration::from_nanos(length_ns),
+/// Many connections, opened and closed.
+fn crowd(setting: &Setting, target: &TargetRecord, each: Option<PerConnection>) -> f64 {
+    let connections = f64::from(setting.connections);
+    let connect = match setting.connect_concurrency {
+        1 => IN_TURN,
+        _ => IN_FLIGHT,
     };
-    let measured = match setting.stop {
-        Stop::Messages(messages) => by_count(setting, messages),
-        Stop::MessagesEach(messages) => {
-            by_count(setting, messages.saturating_mul(setting.connections.into()))
+    let of_server = match each {
+        Some(PerConnection::Threads(threads)) => PER_THREAD * f64::from(threads),
+        Some(PerConnection::Process) => PER_PROCESS,
+        Some(PerConnection::State) | None => 0.0,
+    };
+    let of_others = match target.catalogue.as_ref().map(|catalogue| catalogue.model) {
+        Some(Some(DeclaredModel::Tasks | DeclaredModel::TasksOnThreads)) => PER_OTHER_TASK,
+        Some(_) => PER_OTHER_CONNECTION,
+        None => 0.0,
+    };
+    let paced = setting
+        .connect_rate_per_second
+        .map_or(0.0, |rate| connections / rate);
+    paced.max(connections * (connect + of_server + of_others * connections))
+}
+
+/// The greetings, a line to all, and lines at a rate.
+fn deliveries(setting: &Setting, spec: &FanoutSpec, each: Option<PerConnection>) -> f64 {
+    let delivery = match each {
+        Some(PerConnection::Threads(_)) => DELIVERY_BY_THREAD,
+        _ => DELIVERY,
+    };
+    let to_all = delivery * f64::from(setting.connections);
+    let singly = if spec.greeting.is_some() { 2.0 } else { 1.0 };
+    // What cannot be delivered in time is still awaited.
+    let sustained = spec.sustain.map_or(0.0, |sustain| {
+        let asked = of_ns(sustain.duration_ns);
+        asked.max(to_all * sustain.rate_per_second * asked)
+    });
+    to_all * singly + sustained
+}
+
+/// How many requests a target serves at the same time; `None`: any number. Nothing is known of servers that are not built in: one at a time takes longest.
+fn served_at_once(
+    target: &TargetRecord,
+    model: Option<&BuiltInModel>,
+    setting: &Setting,
+) -> Option<u32> {
+    let Some(model) = model else {
+        return Some(1);
+    };
+    let workers = target.options.workers.or(setting.workers);
+    let is_inline = setting.delay_inline || target.options.delay_inline;
+    match model.serves_at_once {
+        ModelServes::OnePerWorker { usual } => Some(workers.unwrap_or(usual)),
+        // Of loops and tasks each serves one where they wait inline; threads of their own serve on.
+        ModelServes::AnyNumber if !is_inline || model.workers == ModelWorkers::NoChoice => None,
+        ModelServes::About(number) if !is_inline => Some(number),
+        ModelServes::AnyNumber | ModelServes::About(_) => {
+            let cpus = setting.server_cpus.len().max(1) as u32;
+            let usual = if model.uses_every_cpu { cpus } else { 1 };
+            Some(workers.unwrap_or(usual))
         }
-        Stop::DurationNs(length_ns) => Duration::from_nanos(length_ns),
-        Stop::Confidence {
-            max_duration_ns, ..
-        } => Duration::from_nanos(max_duration_ns),
-    };
-    warmup.saturating_add(measured)
+    }
 }
 
-/// How long so many messages are guessed to take.
-pub(crate) fn by_count(setting: &Setting, messages: u64) -> Duration {
-    let rate = match setting.pacing {
-        Pacing::Open {
-            rate_per_second, ..
-        } => rate_per_second,
-        _ if setting.connection != ConnectionUse::Kept => MODEST_CYCLE_RATE,
-        Pacing::Closed { .. } | Pacing::Lockstep { .. } => MODEST_RATE,
+/// So many requests of each client: the service time, shared by as many as are served at once and the clients ask at once, the connects, and the timers.
+fn requests(setting: &Setting, each: u64, at_once: Option<u32>) -> f64 {
+    let clients = setting.connections;
+    let all = f64::from(clients) * each as f64;
+    let served = f64::from(at_once.unwrap_or(clients).clamp(1, clients.max(1)));
+    let service = of_ns(setting.service_time_ns.unwrap_or(0));
+    service * (all / served).ceil() + PER_CONNECTION * all + sent_away(setting, at_once)
+}
+
+/// What the clients lose that find the queue full.
+fn sent_away(setting: &Setting, at_once: Option<u32>) -> f64 {
+    let queue = f64::from(setting.backlog) + 1.0;
+    // Of a server for any number all may come before the first is accepted.
+    let excess = f64::from(setting.connections) - queue - f64::from(at_once.unwrap_or(0));
+    if excess <= 0.0 {
+        return 0.0;
+    }
+    let waves = match at_once {
+        None => (excess / queue + 1.0).log2().ceil(),
+        Some(_) => (excess / queue).ceil(),
     };
-    Duration::from_secs_f64((messages as f64 / rate).min(86_400.0))
+    let (timeout, steps) = match setting.kernel.get(LINEAR_TIMEOUTS).map(String::as_str) {
+        Some("0") => (SYN_TIMEOUT, waves),
+        _ => (DATA_TIMEOUT, waves + 1.0),
+    };
+    let most = of_ns(setting.connect_timeout_ns.max(setting.reply_timeout_ns));
+    (timeout * (steps.exp2() - 1.0)).max(SENT_AWAY).min(most)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::{PlanDraft, resolve, test_environment};
-
-    fn estimate_of(text: &str) -> f64 {
-        let draft = PlanDraft::parse(text, "test").expect(text);
-        let plan = resolve(draft, &test_environment(2)).expect(text).plan;
-        estimate(&plan, &test_environment(2).models, &Facts::without_limits()).as_secs_f64()
-    }
-
-    #[test]
-    fn twenty_four_trials_that_took_56_seconds_are_estimated_a_little_longer() {
-        let text = "targets = ['thread-per-connection', 'poll', 'epoll-edge', 'io-uring']\nwarmup = '300ms'\nduration = '2s'";
-        let estimate = estimate_of(text);
-        assert!((56.5..60.0).contains(&estimate), "{estimate}");
-    }
-
-    #[test]
-    fn a_wait_that_looks_at_all_of_ten_thousand_takes_seconds_and_others_hardly_any() {
-        let of = |targets: &str| {
-            estimate_of(&format!(
-                "experiment = 'accept'\nrepeats = 1\nconnections = 10000\ntargets = [{targets}]"
-            ))
-        };
-        let epoll = of("'epoll-edge'");
-        assert!((0.5..2.0).contains(&epoll), "{epoll}");
-        assert!((40.0..60.0).contains(&of("'poll'")), "{}", of("'poll'"));
-        assert!(of("'poll-published'") > 1.5 * of("'poll'"));
-        assert!(of("'select'") < epoll, "it ends early");
-    }
-
-    #[test]
-    fn every_setting_counts_and_a_shared_server_is_launched_once() {
-        let text = "targets = ['poll']\nwarmup = '0s'\nrepeats = 1\nduration = ['1s', '3s']\nconnections = [1, 2, 3]";
-        let apart = estimate_of(text);
-        assert!((12.0..13.0).contains(&apart), "{apart}");
-        let shared = estimate_of(&format!("server = 'per-sweep'\n{text}"));
-        let saved = apart - shared;
-        assert!(
-            (saved - 5.0 * PER_LAUNCH.as_secs_f64()).abs() < 1e-6,
-            "{saved}"
-        );
-    }
-}
+mod tests;

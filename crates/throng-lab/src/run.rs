@@ -11,7 +11,6 @@ use throng_record::{Plan, RunRecord, SCHEMA_VERSION, Trial};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
-use crate::capacity::Facts;
 use crate::catalogue::Prepared;
 use crate::event::Event;
 use crate::guard::Guard;
@@ -108,7 +107,7 @@ pub fn run(
     };
     store.write(&record)?;
     let path = store.path();
-    let estimate = estimate(plan, setup.models, &Facts::read());
+    let estimate = estimate(plan, setup.models);
     on_event(Event::Started {
         plan,
         trials: record.trials_planned,

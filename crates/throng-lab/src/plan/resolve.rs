@@ -112,11 +112,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         settings,
     };
     if plan.quick {
-        notes.extend(quick::fit(
-            &mut plan,
-            &environment.models,
-            environment.open_files_hard,
-        ));
+        notes.extend(quick::fit(&mut plan, &environment.models));
     }
     Ok(Resolved { plan, notes })
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use throng_record::{Amount, ConnectionUse, Plan, Setting, Stop, Work};
 
 use super::fanout;
-use crate::capacity::Facts;
 use crate::estimate::{by_count, estimate};
 use crate::plan::{BuiltInModel, nanoseconds};
 
@@ -20,17 +19,8 @@ const CLIENTS_MIN: u32 = 1;
 
 /// Takes repeats, then length or requests, then values of the sweep, then connections, until the estimate is below [`LONGEST`]; a note
 /// where something was taken.
-pub(super) fn fit(
-    plan: &mut Plan,
-    models: &[BuiltInModel],
-    open_files_hard: u64,
-) -> Option<String> {
-    // Of this machine only the limit on open files is known here.
-    let facts = Facts {
-        open_files_hard,
-        ..Facts::without_limits()
-    };
-    let estimate = |plan: &Plan| estimate(plan, models, &facts);
+pub(super) fn fit(plan: &mut Plan, models: &[BuiltInModel]) -> Option<String> {
+    let estimate = |plan: &Plan| estimate(plan, models);
     let before = estimate(plan);
     let is_long = |plan: &Plan| estimate(plan) >= LONGEST;
     if !is_long(plan) {

@@ -336,26 +336,18 @@ fn a_short_form_that_is_still_long_keeps_its_parts_consistent() {
     assert!(setting.connections < 4_000_000);
     assert_eq!(spec.pings, setting.connections);
     assert!(spec.hold_ns < 1_000_000_000, "{spec:?}");
-    let estimate = crate::estimate(
-        &resolved.plan,
-        &many_test_environment().models,
-        &crate::capacity::Facts::without_limits(),
-    );
+    let estimate = crate::estimate(&resolved.plan, &many_test_environment().models);
     assert!(estimate.as_secs() < 120, "{estimate:?}");
 }
 
 #[test]
-fn the_built_in_plans_take_minutes_and_their_short_forms_less_than_one() {
+fn the_short_forms_of_the_built_in_plans_take_less_than_a_minute() {
     let planned = |name: &str, is_quick| {
         let plan = crate::plans::find(name).expect("it is built in");
         let draft = draft(plan.text);
         let draft = if is_quick { draft.shortened() } else { draft };
         let plan = resolve(draft, &many_test_environment()).expect(name).plan;
-        let estimate = crate::estimate(
-            &plan,
-            &many_test_environment().models,
-            &crate::capacity::Facts::without_limits(),
-        );
+        let estimate = crate::estimate(&plan, &many_test_environment().models);
         (plan, estimate.as_secs())
     };
     let (many, seconds) = planned("many", false);
@@ -363,12 +355,12 @@ fn the_built_in_plans_take_minutes_and_their_short_forms_less_than_one() {
         many.settings.last().map(|one| one.connections),
         Some(28_000)
     );
-    // Eleven servers at seven numbers of connections, twice.
-    assert!(seconds < 1_200, "{seconds}");
+    // Eleven servers at seven numbers of connections, twice; five of them are Ruby's, whose 1:1 threads take minutes from 14,000 on.
+    assert!((3_600..9_000).contains(&seconds), "{seconds}");
     let (million, seconds) = planned("million", false);
     assert_eq!(hold_spec(&million.settings[0]).pings, 1_000_000);
     assert!((60..90).contains(&seconds), "{seconds}");
-    for (name, connections) in [("many", 7_000), ("million", 50_000)] {
+    for (name, connections) in [("many", 4_000), ("million", 50_000)] {
         let (plan, seconds) = planned(name, true);
         assert_eq!(
             plan.settings.last().map(|one| one.connections),

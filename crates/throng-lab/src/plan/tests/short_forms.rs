@@ -20,11 +20,7 @@ fn stops(resolved: &Resolved) -> Vec<Stop> {
 /// The one note about what was taken; the estimate keeps the promise.
 fn fitted(text: &str) -> (Resolved, String) {
     let resolved = short(text);
-    let estimate = crate::estimate(
-        &resolved.plan,
-        &test_environment(2).models,
-        &crate::capacity::Facts::without_limits(),
-    );
+    let estimate = crate::estimate(&resolved.plan, &test_environment(2).models);
     assert!(estimate < Duration::from_secs(120), "{text}: {estimate:?}");
     let note = resolved
         .notes
