@@ -1,8 +1,11 @@
-//! How a run does on a disturbed machine: rows ranked, and the order of the models beside that of a quiet run, by several statistics.
+//! How `throng run` does on a disturbed machine: rows ranked, and the order of the models beside that of quiet runs, by several statistics.
 //!
-//! One run is made as it is and taken for the quiet one; the others beside neighbours: loops of this program that use each CPU for random stretches. The order is compared
-//! by Kendall's τ over the pairs that the quiet run tells apart, those whose intervals do not overlap: (pairs in the same order − pairs in the other) ÷ pairs.
+//! Runs are made in turn as the machine is, with what its hypervisor takes, and beside neighbours: loops of this program that use each CPU for random
+//! stretches. Three runs before them are the quiet one: of all their trials, those that nothing disturbed. Orders are compared by Kendall's τ over
+//! the pairs of models, at the same number of connections, that the quiet run tells apart, those whose intervals do not overlap: (pairs in the same order − pairs
+//! in the other) ÷ pairs.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
@@ -18,33 +21,42 @@ use super::peers::release;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const MODELS: [&str; 8] = [
-    "poll",
-    "epoll-level",
-    "epoll-edge",
-    "io-uring",
-    "tokio",
-    "smol",
-    "thread-per-connection",
-    "compio",
+/// Runs that the quiet one is made of.
+const QUIET_RUNS: u32 = 3;
+
+/// What models are ordered by.
+struct Statistic {
+    name: &'static str,
+    of_trial: fn(&Trial) -> Option<f64>,
+    /// Whether attempts count that a better one took the place of.
+    of_all_attempts: bool,
+}
+
+const STATISTICS: [Statistic; 4] = [
+    Statistic {
+        name: "rate of the trials that count",
+        of_trial: rate,
+        of_all_attempts: false,
+    },
+    Statistic {
+        name: "rate of all attempts",
+        of_trial: rate,
+        of_all_attempts: true,
+    },
+    Statistic {
+        name: "rate ÷ share of the CPUs left",
+        of_trial: |trial| Some(rate(trial)? / left(trial)),
+        of_all_attempts: false,
+    },
+    Statistic {
+        name: "messages per CPU second",
+        of_trial: |trial| Some(1.0 / cpu_seconds_per_message(trial)?),
+        of_all_attempts: false,
+    },
 ];
 
-/// What the models are ordered by, of the trials of one model.
-type Statistic = (&'static str, fn(&[&Trial]) -> Option<Estimate>);
-const STATISTICS: [Statistic; 4] = [
-    ("rate of the trials that count", |trials| {
-        estimate(trials, false, rate)
-    }),
-    ("rate of all attempts", |trials| {
-        estimate(trials, true, rate)
-    }),
-    ("rate ÷ what was not taken of the CPUs", |trials| {
-        estimate(trials, false, |trial| Some(rate(trial)? / left(trial)))
-    }),
-    ("messages per CPU second of both sides", |trials| {
-        estimate(trials, false, |trial| Some(1.0 / cpu_per_message(trial)?))
-    }),
-];
+/// The figure of each row, by setting and target.
+type Rows = BTreeMap<(u32, u32), Estimate>;
 
 pub(super) fn run(bench: &Bench) -> Result<()> {
     let runs = std::env::temp_dir().join(format!("throng-bench-{}", std::process::id()));
@@ -54,25 +66,117 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
 }
 
 fn compare(bench: &Bench, runs: &Path) -> Result<()> {
-    let quiet = echo(runs)?;
-    println!("quiet     {}", quiet.words());
-    let mut taus = vec![Vec::new(); STATISTICS.len()];
+    let mut quiet = Vec::new();
+    for round in 1..=QUIET_RUNS {
+        let made = tour(runs)?;
+        println!("quiet {round}: {}", made.words());
+        quiet.extend(made.record.trials);
+    }
+    quiet.retain(|trial| trial.stands() && !trial.is_disturbed());
+    let mut compared = [(); 2].map(|()| Compared::of(&quiet));
     for round in 1..=bench.rounds {
-        let made = beside_neighbours(|| echo(runs))?;
-        println!("noise {round:>3} {}", made.words());
-        for (statistic, taus) in STATISTICS.iter().zip(&mut taus) {
-            taus.extend(tau(&order(&quiet, *statistic), &order(&made, *statistic)));
+        for (beside, compared) in ["alone", "beside neighbours"].iter().zip(&mut compared) {
+            let made = match *beside {
+                "alone" => tour(runs)?,
+                _ => beside_neighbours(|| tour(runs))?,
+            };
+            println!("{round}, {beside}: {}", made.words());
+            compared.add(&made.record.trials);
         }
     }
-    for ((name, _), taus) in STATISTICS.iter().zip(&taus) {
-        let least = taus.iter().copied().fold(f64::INFINITY, f64::min);
-        let middle = median::estimate(taus).ok_or("no pair is told apart")?;
-        println!(
-            "  τ by {name:<40} median {:.2}, least {least:.2}",
-            middle.median
-        );
+    for (beside, compared) in ["alone", "beside neighbours"].iter().zip(&compared) {
+        println!("{beside}:");
+        compared.print();
     }
     Ok(())
+}
+
+/// What each statistic made of the runs.
+struct Compared {
+    quiet: [Rows; STATISTICS.len()],
+    taus: [Vec<f64>; STATISTICS.len()],
+    pairs: [usize; STATISTICS.len()],
+    /// Pairs that a run told apart the wrong way round.
+    wrong: [usize; STATISTICS.len()],
+}
+
+impl Compared {
+    fn of(quiet: &[Trial]) -> Self {
+        Self {
+            quiet: STATISTICS
+                .each_ref()
+                .map(|statistic| rows(quiet, statistic)),
+            taus: Default::default(),
+            pairs: Default::default(),
+            wrong: Default::default(),
+        }
+    }
+
+    fn add(&mut self, trials: &[Trial]) {
+        for (which, statistic) in STATISTICS.iter().enumerate() {
+            let made = rows(trials, statistic);
+            let (mut same, mut pairs) = (0.0, 0);
+            for (one, two) in told_apart(&self.quiet[which]) {
+                let (Some(a), Some(b)) = (made.get(&one), made.get(&two)) else {
+                    continue;
+                };
+                let (quiet_a, quiet_b) = (self.quiet[which][&one], self.quiet[which][&two]);
+                let agreement =
+                    ((quiet_a.median - quiet_b.median) * (a.median - b.median)).signum();
+                same += agreement;
+                pairs += 1;
+                if agreement < 0.0 && !a.overlaps(b) {
+                    self.wrong[which] += 1;
+                }
+            }
+            self.pairs[which] += pairs;
+            self.taus[which].push(same / f64::from(u32::try_from(pairs).unwrap_or(u32::MAX)));
+        }
+    }
+
+    fn print(&self) {
+        for (which, statistic) in STATISTICS.iter().enumerate() {
+            let Some(middle) = median::estimate(&self.taus[which]) else {
+                continue;
+            };
+            let least = self.taus[which]
+                .iter()
+                .copied()
+                .fold(f64::INFINITY, f64::min);
+            println!(
+                "  τ by {:<32} median {:.3}, least {least:.3}; {} of {} pairs told apart the wrong way round",
+                statistic.name, middle.median, self.wrong[which], self.pairs[which]
+            );
+        }
+    }
+}
+
+/// Pairs of rows with the same setting whose intervals do not overlap.
+fn told_apart(rows: &Rows) -> Vec<((u32, u32), (u32, u32))> {
+    let mut pairs = Vec::new();
+    for (one, a) in rows {
+        let later = rows.range(one..).skip(1);
+        let of_setting = later.take_while(|((setting, _), _)| *setting == one.0);
+        pairs.extend(
+            of_setting
+                .filter(|(_, b)| !a.overlaps(b))
+                .map(|(two, _)| (*one, *two)),
+        );
+    }
+    pairs
+}
+
+fn rows(trials: &[Trial], statistic: &Statistic) -> Rows {
+    let mut figures: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+    for trial in trials.iter().filter(|trial| trial.stands()) {
+        if statistic.of_all_attempts || !trial.is_superseded {
+            let row = figures.entry((trial.setting, trial.target)).or_default();
+            row.extend((statistic.of_trial)(trial));
+        }
+    }
+    let rows = figures.into_iter();
+    rows.filter_map(|(row, figures)| Some((row, median::estimate(&figures)?)))
+        .collect()
 }
 
 /// One run, and what it looked like to its user.
@@ -87,17 +191,16 @@ impl Made {
     fn words(&self) -> String {
         let counted: Vec<&Trial> = self.record.counted().collect();
         let disturbed = counted.iter().filter(|trial| trial.is_disturbed()).count();
-        let ranked = (0..MODELS.len() as u32)
-            .filter(|&target| {
-                let mut of_target = counted.iter().filter(|trial| trial.target == target);
-                of_target.any(|trial| trial.verdict != throng_record::Verdict::Invalid)
-            })
-            .count();
+        let rows = self.record.plan.targets.len() * self.record.plan.settings.len();
+        let standing = counted.iter().filter(|trial| trial.stands());
+        let ranked: std::collections::BTreeSet<(u32, u32)> = standing
+            .map(|trial| (trial.setting, trial.target))
+            .collect();
         format!(
-            "{ranked} of {} rows ranked, {disturbed} of {} trials disturbed, {} made, {} lines, exit code {:?}, {:.0} s",
-            MODELS.len(),
-            counted.len(),
+            "{} of {rows} rows ranked, {} trials made for {}, {disturbed} of these disturbed, {} lines, exit code {:?}, {:.0} s",
+            ranked.len(),
             self.record.trials.len(),
+            counted.len(),
             self.lines,
             self.code,
             self.seconds
@@ -105,13 +208,10 @@ impl Made {
     }
 }
 
-fn echo(runs: &Path) -> Result<Made> {
+fn tour(runs: &Path) -> Result<Made> {
     let since = Instant::now();
     let output = Command::new(release("throng"))
-        .arg("echo")
-        .args(MODELS)
-        .args(["--connections", "100", "--duration", "500ms"])
-        .arg("--runs-dir")
+        .args(["run", "--runs-dir"])
         .arg(runs)
         .output()?;
     let entry = std::fs::read_dir(runs)?.next().ok_or("no run was kept")??;
@@ -154,46 +254,6 @@ fn beside_neighbours<T>(act: impl FnOnce() -> T) -> T {
     })
 }
 
-fn order(made: &Made, (_, statistic): Statistic) -> Vec<Option<Estimate>> {
-    let of_target = |target| {
-        let trials = made.record.trials.iter();
-        let trials: Vec<&Trial> = trials.filter(|trial| trial.target == target).collect();
-        statistic(&trials)
-    };
-    (0..MODELS.len() as u32).map(of_target).collect()
-}
-
-/// `None` where the quiet run tells nothing apart.
-fn tau(quiet: &[Option<Estimate>], other: &[Option<Estimate>]) -> Option<f64> {
-    let (mut same, mut pairs) = (0.0, 0.0);
-    for one in 0..quiet.len() {
-        for two in one + 1..quiet.len() {
-            let (Some(a), Some(b)) = (quiet[one], quiet[two]) else {
-                continue;
-            };
-            if a.overlaps(&b) {
-                continue;
-            }
-            pairs += 1.0;
-            if let (Some(c), Some(d)) = (other[one], other[two]) {
-                same += ((a.median - b.median) * (c.median - d.median)).signum();
-            }
-        }
-    }
-    (pairs > 0.0).then(|| same / pairs)
-}
-
-fn estimate(
-    trials: &[&Trial],
-    with_superseded: bool,
-    figure: impl Fn(&Trial) -> Option<f64>,
-) -> Option<Estimate> {
-    let trials = trials.iter();
-    let counted = trials.filter(|trial| with_superseded || !trial.is_superseded);
-    let figures: Vec<f64> = counted.filter_map(|trial| figure(trial)).collect();
-    median::estimate(&figures)
-}
-
 fn rate(trial: &Trial) -> Option<f64> {
     Some(trial.exchange.as_ref()?.replies_per_second)
 }
@@ -213,7 +273,7 @@ fn left(trial: &Trial) -> f64 {
     }
 }
 
-fn cpu_per_message(trial: &Trial) -> Option<f64> {
+fn cpu_seconds_per_message(trial: &Trial) -> Option<f64> {
     let of = |side: &Option<throng_record::SideRecord>| side.as_ref()?.cpu_per_message_ns;
     Some((of(&trial.server)? + of(&trial.generator)?) / 1e9)
 }
