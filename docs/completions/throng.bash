@@ -94,7 +94,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__accept)
-            opts="-c -h --connections --published --repeats --baseline --seed --cpus --net --kernel --quick --patience --strict --format --output --runs-dir --help"
+            opts="-c -h --connections --published --repeats --baseline --seed --cpus --net --kernel --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -170,7 +170,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --patience --strict --format --output --runs-dir --capture --help"
+            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --patience --strict --format --full --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -344,7 +344,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-d -r -h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --patience --strict --format --output --runs-dir --help"
+            opts="-d -r -h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -555,7 +555,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-c -d -r -h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --output --runs-dir --help"
+            opts="-c -d -r -h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -750,7 +750,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__fanout)
-            opts="-c -h --command --connections --rate --duration --arrivals --connect-concurrency --connect-rate --line --greeting --no-greeting --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --output --runs-dir --help"
+            opts="-c -h --command --connections --rate --duration --arrivals --connect-concurrency --connect-rate --line --greeting --no-greeting --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -945,7 +945,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__hold)
-            opts="-h --command --hold --pings --connect-concurrency --connect-rate --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --output --runs-dir --help"
+            opts="-h --command --hold --pings --connect-concurrency --connect-rate --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1146,7 +1146,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__report)
-            opts="-h --schema --format --output --runs-dir --help"
+            opts="-h --schema --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1186,7 +1186,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-c -d -r -h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --hold --pings --connect-concurrency --connect-rate --line --greeting --no-greeting --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --output --runs-dir --capture --help"
+            opts="-c -d -r -h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --hold --pings --connect-concurrency --connect-rate --line --greeting --no-greeting --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -118,6 +118,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l no-greeting -d 'Th
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand run" -l strict -d 'Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want'
+complete -c throng -n "__fish_throng_using_subcommand run" -l full -d 'In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
 broadcast\t'a greeting, then every line goes to all connections'
@@ -160,6 +161,7 @@ json\t''"
 complete -c throng -n "__fish_throng_using_subcommand report" -l output -d 'File for the report; standard output where absent' -r -F
 complete -c throng -n "__fish_throng_using_subcommand report" -l runs-dir -d 'Folder in which runs are kept, each in a folder of its own' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand report" -l schema -d 'Print the JSON Schema of run.json, and do nothing else'
+complete -c throng -n "__fish_throng_using_subcommand report" -l full -d 'In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen'
 complete -c throng -n "__fish_throng_using_subcommand report" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand man" -s h -l help -d 'Print help'
@@ -222,6 +224,7 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l no-spin -d 'Sleep
 complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l strict -d 'Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l full -d 'In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen'
 complete -c throng -n "__fish_throng_using_subcommand echo" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
@@ -273,6 +276,7 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-observe -d 
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l strict -d 'Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l full -d 'In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand accept" -s c -l connections -d 'Connections that pile up; a list measures each number apart [default: 10000]' -r
 complete -c throng -n "__fish_throng_using_subcommand accept" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
@@ -292,6 +296,7 @@ complete -c throng -n "__fish_throng_using_subcommand accept" -l runs-dir -d 'Fo
 complete -c throng -n "__fish_throng_using_subcommand accept" -l published -d 'Call poll as the published program does: with room for all connections from the first call on; of the accept experiment'
 complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand accept" -l strict -d 'Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want'
+complete -c throng -n "__fish_throng_using_subcommand accept" -l full -d 'In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen'
 complete -c throng -n "__fish_throng_using_subcommand accept" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -s c -l connections -d 'Connections; a list measures each number apart [default: 1000]' -r
@@ -341,6 +346,7 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l runs-dir -d 'Fo
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l no-greeting -d 'The server greets nobody; of the fan-out experiment'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l strict -d 'Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want'
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l full -d 'In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l hold -d 'How long all connections are held before any is pinged; of the hold experiment [default: 2s]' -r
@@ -388,6 +394,7 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l runs-dir -d 'Fold
 complete -c throng -n "__fish_throng_using_subcommand hold" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l strict -d 'Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want'
+complete -c throng -n "__fish_throng_using_subcommand hold" -l full -d 'In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen'
 complete -c throng -n "__fish_throng_using_subcommand hold" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l clients -d 'Clients, each with one connection at a time [default: 100]' -r
@@ -443,4 +450,5 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l no-spin -d 'Slee
 complete -c throng -n "__fish_throng_using_subcommand churn" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l quick -d 'The short form: fewer and shorter trials, two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l strict -d 'Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l full -d 'In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen'
 complete -c throng -n "__fish_throng_using_subcommand churn" -s h -l help -d 'Print help'

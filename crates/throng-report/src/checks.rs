@@ -11,6 +11,7 @@ use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Trial};
 use crate::format::{list, plural};
 use crate::setting;
 use crate::summary::target_name;
+use crate::text;
 
 /// What is wrong, or to be kept in mind, with some trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -174,6 +175,28 @@ impl Remark {
     /// The remark as one sentence, followed by the evidence.
     #[must_use]
     pub fn sentence(&self) -> String {
+        let first = if self.rows.len() > 1 {
+            ". The first of them"
+        } else {
+            ""
+        };
+        format!("{}{first}: {}", self.what_and_where(), self.detail)
+    }
+
+    /// The same in a line: with evidence only where the kind alone says nothing.
+    pub(crate) fn headline(&self) -> String {
+        let what = self.what_and_where();
+        match self.kind {
+            RemarkKind::Failed | RemarkKind::Spared => {
+                let why = text::first_clause(&self.detail);
+                let end = if why.ends_with('?') { "" } else { "." };
+                format!("{what}: {why}{end}")
+            }
+            RemarkKind::Invalid(_) | RemarkKind::Qualified(_) => format!("{what}."),
+        }
+    }
+
+    fn what_and_where(&self) -> String {
         let is_one = self.trials() == 1;
         let (are, stand) = if is_one {
             ("is", "stands")
@@ -189,15 +212,10 @@ impl Remark {
                 format!("{stand} with a reservation ({})", words(check))
             }
         };
-        let detail = &self.detail;
         match self.rows.as_slice() {
-            [row] => format!(
-                "{} of {} {what}: {detail}",
-                row.trials_in_words(),
-                row.name()
-            ),
+            [row] => format!("{} of {} {what}", row.trials_in_words(), row.name()),
             rows => format!(
-                "{} {what}: {}. The first of them: {detail}",
+                "{} {what}: {}",
                 plural(self.trials().into(), "trial"),
                 some_of(rows.iter().map(Place::counted))
             ),

@@ -79,8 +79,35 @@ fn name(record: &RunRecord, (setting, target): (u32, u32)) -> String {
 }
 
 impl Disturbed {
-    /// All of it in one line. `trials_made`: of the run, those made again not counted.
+    /// All of it in a few sentences. `trials_made`: of the run, those made again not counted.
     pub(crate) fn sentence(&self, trials_made: u32) -> String {
+        let again = match self.trials_superseded {
+            0 => String::new(),
+            1 => " 1 more is left out, being repeated since.".to_owned(),
+            number => format!(
+                " {} more are left out, being repeated since.",
+                exact(number.into())
+            ),
+        };
+        let rows = match self.rows_without_another.as_slice() {
+            [] => String::new(),
+            rows => format!(
+                " No undisturbed trial of {}.",
+                some_of(rows.iter().cloned())
+            ),
+        };
+        format!(
+            "{} Figures marked ~ are those of a slower machine.{again}{rows} A quieter machine or more --patience gives better ones.",
+            self.how_many_by_what(trials_made)
+        )
+    }
+
+    /// The same in a line or two.
+    pub(crate) fn headline(&self, trials_made: u32) -> String {
+        format!("~ {}", self.how_many_by_what(trials_made))
+    }
+
+    fn how_many_by_what(&self, trials_made: u32) -> String {
         let by = self.by.iter().map(|by| {
             let share = format::ratio(by.share_max * 100.0);
             let name = match by.check {
@@ -91,32 +118,16 @@ impl Disturbed {
             format!("{name} ({trials}, up to {share} %)")
         });
         let by = format::list(&by.collect::<Vec<_>>());
-        let trials = exact(self.trials.into());
         let of_all = match (self.trials, trials_made) {
             (_, 1) => "The only trial was".to_owned(),
             (1, made) => format!("1 of {} trials was", exact(made.into())),
-            (_, made) => format!("{trials} of {} trials were", exact(made.into())),
-        };
-        let again = match self.trials_superseded {
-            0 => String::new(),
-            number => format!(
-                " {} left out, being repeated since.",
-                match number {
-                    1 => "1 more is".to_owned(),
-                    number => format!("{} more are", exact(number.into())),
-                }
+            (some, made) => format!(
+                "{} of {} trials were",
+                exact(some.into()),
+                exact(made.into())
             ),
         };
-        let rows = match self.rows_without_another.as_slice() {
-            [] => String::new(),
-            rows => {
-                let rows = some_of(rows.iter().cloned());
-                format!(" No undisturbed trial of {rows}.")
-            }
-        };
-        format!(
-            "{of_all} disturbed: {by}. Figures marked ~ are those of a slower machine.{again}{rows} A quieter machine or more --patience gives better ones."
-        )
+        format!("{of_all} disturbed: {by}.")
     }
 }
 

@@ -15,6 +15,7 @@ use throng_record::{Finding, RunRecord, Trial};
 use crate::format::{exact, plural};
 use crate::setting;
 use crate::summary::target_name;
+use crate::text;
 use crate::worth::may_be_quoted;
 
 /// One kind of finding over the whole run.
@@ -181,6 +182,26 @@ impl Found<'_> {
     /// All of it in a few sentences.
     #[must_use]
     pub fn sentences(&self) -> String {
+        let Self {
+            happened,
+            cause,
+            remedy,
+            page,
+            ..
+        } = self;
+        format!(
+            "{}: {happened} Cause: {cause} Remedy: {remedy} See {page}.",
+            self.title_and_place()
+        )
+    }
+
+    /// The same in a line or two.
+    pub(crate) fn headline(&self) -> String {
+        let happened = text::first_clause(&self.happened);
+        format!("{}: {happened}.", self.title_and_place())
+    }
+
+    fn title_and_place(&self) -> String {
         let title = words::title(self.worst);
         let place = match self.places.first() {
             Some(Place {
@@ -202,15 +223,6 @@ impl Found<'_> {
         } else {
             ""
         };
-        let Self {
-            happened,
-            cause,
-            remedy,
-            page,
-            ..
-        } = self;
-        format!(
-            "{title}, {place}{others}{invalid}: {happened} Cause: {cause} Remedy: {remedy} See {page}."
-        )
+        format!("{title}, {place}{others}{invalid}")
     }
 }

@@ -8,6 +8,7 @@
 //! table is made from, `grid` a table whose columns the run decides, `overview` the table of a sweep, `context` what stands above a table and `notes` what stands below; `terminal`, `markdown` and `csv` are the renderers.
 
 pub mod accept;
+mod answer;
 pub mod backlog;
 pub mod checks;
 mod columns;
@@ -77,6 +78,8 @@ pub struct Options {
     pub width: Option<u16>,
     /// Whether colour may be used. It only repeats what the text says.
     pub colour: bool,
+    /// Everything there is to say, rather than what fits a screen.
+    pub is_full: bool,
 }
 
 /// The report of a run, ending in a newline.

@@ -7,6 +7,7 @@ mod grid;
 mod hold;
 mod multiplexers;
 mod phases;
+mod screen;
 mod sheet;
 
 use anstyle::{AnsiColor, Style};
@@ -121,12 +122,15 @@ const BACKLOG_LAYOUTS: [&[&[backlog_columns::Column]]; 3] = {
     ]
 };
 
-/// The whole report.
+/// The report that fits a screen, or all of it.
 pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
     let page = Page {
         summary,
         options: *options,
     };
+    if !options.is_full {
+        return page.screen();
+    }
     let mut blocks = vec![page.head()];
     blocks.extend(page.groups());
     blocks.extend(page.tables());

@@ -49,9 +49,26 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
+/// A message up to its first full stop, semicolon or line's end.
+pub(crate) fn first_clause(text: &str) -> &str {
+    let ends = ["; ", ". ", "\n"]
+        .into_iter()
+        .filter_map(|end| text.find(end));
+    let end = ends.min().unwrap_or(text.len());
+    text[..end].trim_end_matches('.')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_clause_has_no_full_stop() {
+        assert_eq!(first_clause("2.5 s; more."), "2.5 s");
+        assert_eq!(first_clause("All. Of it."), "All");
+        assert_eq!(first_clause("All of it."), "All of it");
+        assert_eq!(first_clause("one\ntwo"), "one");
+    }
 
     #[test]
     fn a_number_keeps_its_unit_and_later_lines_their_indent() {

@@ -9,8 +9,45 @@ fn terminal(record: &RunRecord, width: u16) -> String {
     let options = Options {
         width: Some(width),
         colour: false,
+        is_full: true,
     };
     render(record, Format::Terminal, &options)
+}
+
+/// What is shown unless more is asked for.
+fn screen(record: &RunRecord, width: u16) -> String {
+    let options = Options {
+        width: Some(width),
+        ..Options::default()
+    };
+    render(record, Format::Terminal, &options)
+}
+
+#[test]
+fn the_answer_of_every_experiment_fits_a_screen() {
+    let records = [
+        ("closed", fixture::closed()),
+        ("open", fixture::open()),
+        ("swept", fixture::swept()),
+        ("rates", fixture::rates()),
+        ("disturbed", fixture::disturbed()),
+        ("interrupted", fixture::interrupted()),
+        ("nothing_valid", fixture::nothing_valid()),
+        ("churn", fixture::churn()),
+        ("backlog", fixture::backlog()),
+        ("accept", fixture::accept()),
+        ("fanout", fixture::fanout()),
+        ("hold", fixture::hold()),
+    ];
+    for (name, record) in &records {
+        for width in [80, 120] {
+            let screen = screen(record, width);
+            assert!(screen.lines().count() <= 45, "{name} at {width}:\n{screen}");
+            let widest = screen.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(width.into()), "{name} at {width}:\n{screen}");
+            insta::assert_snapshot!(format!("{name}_screen_{width}"), screen);
+        }
+    }
 }
 
 fn other(record: &RunRecord, format: Format) -> String {

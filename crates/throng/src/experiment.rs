@@ -31,6 +31,9 @@ pub(crate) struct ReportFlags {
     /// Form of the report
     #[arg(long, default_value = Format::Terminal.name(), value_parser = formats(), help_heading = "Report")]
     format: Format,
+    /// In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen
+    #[arg(long, help_heading = "Report")]
+    full: bool,
     /// File for the report; standard output where absent
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Report")]
     pub(crate) output: Option<PathBuf>,
@@ -97,7 +100,11 @@ impl ReportFlags {
     /// Makes the report and writes it where it is wanted.
     pub(crate) fn write(&self, record: &RunRecord) -> Result<(), Failure> {
         let file = self.output.as_deref();
-        let text = throng_report::render(record, self.format, &output::report_options(file));
+        let text = throng_report::render(
+            record,
+            self.format,
+            &output::report_options(file, self.full),
+        );
         output::write(&text, file)
     }
 }
@@ -314,7 +321,7 @@ mod tests {
             open_files_hard: 20_000,
         };
         let plan = resolve(draft, &environment).expect("resolves").plan;
-        let estimate = throng_lab::estimate(&plan, &environment.models, &Facts::without_limits());
+        let estimate = throng_lab::estimate(&plan, &environment.models);
         (plan, estimate)
     }
 

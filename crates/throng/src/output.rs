@@ -55,13 +55,17 @@ fn write_to_stdout(text: &str) -> Result<(), Failure> {
 }
 
 /// What a report may count on where it will be read.
-pub(crate) fn report_options(file: Option<&Path>) -> Options {
-    if file.is_some() {
-        return Options::default();
-    }
-    Options {
-        width: stdout_width(),
-        colour: stdout_has_colour(),
+pub(crate) fn report_options(file: Option<&Path>, is_full: bool) -> Options {
+    match file {
+        Some(_) => Options {
+            is_full,
+            ..Options::default()
+        },
+        None => Options {
+            width: stdout_width(),
+            colour: stdout_has_colour(),
+            is_full,
+        },
     }
 }
 

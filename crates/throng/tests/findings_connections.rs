@@ -37,7 +37,7 @@ fn hold_limited(limit: &str, user: Option<u32>, arguments: &[&str]) -> (Vec<Tria
     let mut command = Command::new("sh");
     let script = format!("{limit} && exec \"$@\"");
     command.args(["-c", &script, "sh"]).arg(program);
-    command.args(support::impatient(&[&["hold"], arguments].concat()));
+    command.args(support::as_tests_want(&[&["hold"], arguments].concat()));
     if let Some(user) = user.filter(|_| user::is_root()) {
         command.uid(user).gid(user);
     }

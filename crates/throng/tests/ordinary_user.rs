@@ -28,7 +28,7 @@ impl User {
 
     fn throng(&self, arguments: &[&str]) -> Outcome {
         let mut command = Command::new(&self.program);
-        command.args(support::impatient(arguments));
+        command.args(support::as_tests_want(arguments));
         if user::is_root() {
             // Without other groups too, as std does for root.
             command.uid(NOBODY).gid(NOBODY);

@@ -4,7 +4,9 @@ use throng_record::{Finding, Outcome, RunRecord, TargetKind, Verdict};
 use throng_report::accept::Row;
 use throng_report::median::Spread;
 use throng_report::summary::Standing;
-use throng_report::{Format, Options, Summary, render};
+use throng_report::{Format, Summary, render};
+
+use super::FULL;
 
 use crate::fixture;
 
@@ -35,7 +37,7 @@ fn a_multiplexer_that_holds_fewer_keeps_its_figures_and_its_standing() {
     assert!(select.accept.at[0].is_some());
     assert_eq!(select.accept.at[1..], [None; 5]);
     for format in [Format::Terminal, Format::Markdown] {
-        let text = render(&fixture::accept(), format, &Options::default());
+        let text = render(&fixture::accept(), format, &FULL);
         assert!(text.contains("1,013 of 10,000"), "{text}");
         assert!(text.contains("FD"), "{text}");
         assert!(!text.contains("the server serves"), "there is none: {text}");
@@ -82,7 +84,7 @@ fn what_is_published_is_of_no_more_connections_and_of_no_server() {
     assert_eq!(words(&record, "poll"), None);
     record.plan.settings[0].connections = 20_000;
     assert_eq!(words(&record, "epoll-edge"), None);
-    let text = render(&record, Format::Markdown, &Options::default());
+    let text = render(&record, Format::Markdown, &FULL);
     assert!(!text.contains("Published figures"), "{text}");
     let mut other = fixture::accept();
     for target in &mut other.plan.targets {
@@ -114,7 +116,7 @@ fn a_record_without_measurements_has_a_report() {
     }
     record.plan.settings[0].connections = 0;
     for format in Format::ALL {
-        assert!(!render(&record, format, &Options::default()).is_empty());
+        assert!(!render(&record, format, &FULL).is_empty());
     }
 }
 

@@ -7,7 +7,9 @@ use throng_record::{
 };
 use throng_report::backlog::{Cell, Failures, KernelAccount};
 use throng_report::summary::Standing;
-use throng_report::{Format, Options, Summary, render};
+use throng_report::{Format, Summary, render};
+
+use super::FULL;
 
 use crate::fixture;
 
@@ -116,13 +118,13 @@ fn findings_are_in_every_format_of_every_experiment() {
         server_busy: 0.71,
     }];
     for format in [Format::Terminal, Format::Markdown] {
-        let text = render(&record, format, &Options::default());
+        let text = render(&record, format, &FULL);
         let told =
             "Generator-bound, io-uring at 10 connections: the generator used 99 % of its CPU";
         assert!(text.contains(told), "{text}");
         assert!(text.contains("docs/findings/generator-bound.md"), "{text}");
     }
-    let json = render(&record, Format::Json, &Options::default());
+    let json = render(&record, Format::Json, &FULL);
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(value["findings"][0]["finding"], "generator_bound");
     assert_eq!(value["findings"][0]["generator_busy"], 0.994);
@@ -169,7 +171,7 @@ fn what_could_not_be_seen_is_said_once() {
     let mut record = fixture::backlog_elsewhere();
     let again = record.trials[0].clone();
     record.trials.push(again);
-    let text = render(&record, Format::Terminal, &Options::default());
+    let text = render(&record, Format::Terminal, &FULL);
     let said = "handshakes: packet sockets need CAP_NET_RAW (2 trials)";
     assert_eq!(text.matches(said).count(), 1, "{text}");
 }
@@ -426,7 +428,7 @@ fn a_time_that_the_generator_held_up_is_a_bound() {
         }
     }
     assert_eq!(cell(&record, 1, 256, 32).standing, Standing::Qualified);
-    let text = render(&record, Format::Terminal, &Options::default());
+    let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("≤ 355 ms (205 ms – 505 ms)"), "{text}");
     assert!(text.contains("≤: at most this long"), "{text}");
 }
@@ -434,7 +436,7 @@ fn a_time_that_the_generator_held_up_is_a_bound() {
 #[test]
 fn an_amplification_is_marked_where_requests_failed_and_never_below_one() {
     let mut record = fixture::backlog();
-    let text = render(&record, Format::Terminal, &Options::default());
+    let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("‡ 1.60×"), "{text}");
     assert!(text.contains("‡: requests failed"), "{text}");
     for trial in &mut record.trials {
@@ -444,7 +446,7 @@ fn an_amplification_is_marked_where_requests_failed_and_never_below_one() {
     }
     assert_eq!(cell(&record, 0, 5, 32).amplification, None);
     for format in [Format::Terminal, Format::Csv] {
-        let text = render(&record, format, &Options::default());
+        let text = render(&record, format, &FULL);
         for below in ["0.90", "0.9,"] {
             assert!(!text.contains(below), "{text}");
         }
@@ -466,14 +468,14 @@ fn a_backlog_in_force_that_is_another_is_in_the_heading_and_beside_nothing_publi
         }
     }
     assert!(!published(&record));
-    let text = render(&record, Format::Markdown, &Options::default());
+    let text = render(&record, Format::Markdown, &FULL);
     assert!(
         text.contains("## iterative · backlog 5 asked, 2 in force\n"),
         "{text}"
     );
     assert!(text.contains("full beyond 2, not beyond 5"), "{text}");
     assert!(!text.contains("10.3 s"), "{text}");
-    let csv = render(&record, Format::Csv, &Options::default());
+    let csv = render(&record, Format::Csv, &FULL);
     assert!(!csv.contains("10299"), "{csv}");
 }
 
@@ -481,7 +483,7 @@ fn a_backlog_in_force_that_is_another_is_in_the_heading_and_beside_nothing_publi
 fn where_all_requests_failed_their_kinds_are_told() {
     let mut record = fixture::backlog_elsewhere();
     record.trials[0].verdict = Verdict::Invalid;
-    let text = render(&record, Format::Markdown, &Options::default());
+    let text = render(&record, Format::Markdown, &FULL);
     assert!(text.contains("4 refused, 1 reset, 2 timed out"), "{text}");
 }
 
@@ -489,7 +491,7 @@ fn where_all_requests_failed_their_kinds_are_told() {
 fn an_interrupted_trial_has_no_times_in_csv() {
     let mut record = fixture::backlog_elsewhere();
     let duration = |record: &RunRecord| {
-        let csv = render(record, Format::Csv, &Options::default());
+        let csv = render(record, Format::Csv, &FULL);
         let cells = |line: usize| csv.lines().nth(line).expect("there").split(',').collect();
         let (names, values): (Vec<&str>, Vec<&str>) = (cells(0), cells(1));
         let column = names.iter().position(|name| *name == "duration_ns");
@@ -521,7 +523,7 @@ fn the_head_tells_no_workload_for_another() {
         }
     }
     record.plan.swept.push("workload".to_owned());
-    let text = render(&record, Format::Markdown, &Options::default());
+    let text = render(&record, Format::Markdown, &FULL);
     assert!(
         text.contains("requests of the workload oneshot and http"),
         "{text}"

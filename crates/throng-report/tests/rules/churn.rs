@@ -1,6 +1,8 @@
 //! What a report says of connections that live for one request.
 
-use throng_report::{Format, Options, Summary, render};
+use throng_report::{Format, Summary, render};
+
+use super::FULL;
 
 use super::fixture::{churn, churn_open};
 
@@ -20,13 +22,13 @@ fn what_is_left_in_time_wait_is_a_median_and_unknown_where_others_close_too() {
 
 #[test]
 fn no_room_in_time_wait_is_told_only_of_those_that_had_none() {
-    let text = render(&churn(), Format::Markdown, &Options::default());
+    let text = render(&churn(), Format::Markdown, &FULL);
     let told: Vec<&str> = text
         .lines()
         .filter(|line| line.contains("tcp\\_max\\_tw\\_buckets"))
         .collect();
     assert_eq!(told.len(), 1, "{text}");
     assert!(told[0].contains("epoll-edge 7,300") && !told[0].contains("thread"));
-    let text = render(&churn_open(), Format::Markdown, &Options::default());
+    let text = render(&churn_open(), Format::Markdown, &FULL);
     assert!(!text.contains("buckets"));
 }

@@ -10,6 +10,7 @@ fn text(record: &RunRecord) -> String {
     let options = Options {
         width: Some(160),
         colour: false,
+        is_full: true,
     };
     render(record, Format::Terminal, &options)
 }

@@ -7,6 +7,8 @@ use throng_report::phases::PhaseKind;
 use throng_report::summary::Standing;
 use throng_report::{Format, Options, Summary, render};
 
+use super::FULL;
+
 use crate::fixture;
 
 fn row(record: &RunRecord, connections: u32, target: &str) -> Row {
@@ -62,7 +64,7 @@ fn a_row_that_ran_into_its_limit_shows_how_far_it_came_with_a_mark() {
     let refused = &row.crowd.errors[&ErrorKind::ConnectRefused];
     assert_eq!((refused.count, refused.connections[0]), (60, 16_019));
     for format in [Format::Terminal, Format::Markdown] {
-        let text = render(&record, format, &Options::default());
+        let text = render(&record, format, &FULL);
         // The terminal breaks its lines.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for told in [
@@ -98,7 +100,7 @@ fn greetings_that_did_not_come_to_all_have_no_length_of_0() {
     let row = row(&record, 7_000, "epoll-edge");
     assert_eq!(row.crowd.standing, Standing::Partial);
     assert_eq!(length(&row, PhaseKind::Acknowledge), None);
-    let markdown = render(&record, Format::Markdown, &Options::default());
+    let markdown = render(&record, Format::Markdown, &FULL);
     assert!(markdown.contains("|  | ack | † – |"), "{markdown}");
     assert!(!markdown.contains("† 0 ns"), "{markdown}");
 }
@@ -121,7 +123,7 @@ fn who_hears_late_is_told_by_the_order_of_the_connects() {
     );
     assert_eq!(heard.slowest[0].connection, 24_999);
     for format in [Format::Terminal, Format::Markdown] {
-        let text = render(&record, format, &Options::default());
+        let text = render(&record, format, &FULL);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for told in [
             "epoll-edge at 25,000 connections, get: first tenth",
@@ -138,7 +140,7 @@ fn who_hears_late_is_told_by_the_order_of_the_connects() {
 
 #[test]
 fn wrong_bytes_are_shown_beside_those_that_were_due() {
-    let text = render(&fixture::fanout(), Format::Markdown, &Options::default());
+    let text = render(&fixture::fanout(), Format::Markdown, &FULL);
     let told = r#"wrong bytes 6 (connections 17, 4711, …; on the first "hello\\n" where "connected\\n" was due)"#;
     assert!(text.contains(told), "{text}");
 }
@@ -158,7 +160,7 @@ fn a_trial_without_a_phase_lends_its_others() {
 #[test]
 fn what_is_published_stands_at_the_same_number_of_connections_only() {
     let mut record = fixture::fanout();
-    let text = |record: &RunRecord| render(record, Format::Markdown, &Options::default());
+    let text = |record: &RunRecord| render(record, Format::Markdown, &FULL);
     let markdown = text(&record);
     assert!(
         markdown.contains("| published: 1:1 threads | 6.95 s | 43.2 s | – |"),
@@ -188,7 +190,7 @@ fn invalid_failed_and_missing_trials_have_a_report() {
     let cut = row(&record, 1_000, "epoll-edge");
     assert_eq!(cut.crowd.standing, Standing::NotMeasured);
     assert_eq!(cut.crowd.connected, Some(1_000));
-    let text = render(&record, Format::Terminal, &Options::default());
+    let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("✗ interrupted"), "{text}");
     for trial in &mut record.trials {
         trial.connect = None;
@@ -196,12 +198,12 @@ fn invalid_failed_and_missing_trials_have_a_report() {
         trial.phase_costs.clear();
     }
     for format in Format::ALL {
-        assert!(!render(&record, format, &Options::default()).is_empty());
+        assert!(!render(&record, format, &FULL).is_empty());
     }
     record.plan.targets.clear();
     record.plan.settings.clear();
     for format in Format::ALL {
-        assert!(!render(&record, format, &Options::default()).is_empty());
+        assert!(!render(&record, format, &FULL).is_empty());
     }
 }
 
@@ -222,6 +224,7 @@ fn an_overview_too_wide_for_its_page_goes_on_below() {
         let options = Options {
             width: Some(width),
             colour: false,
+            is_full: true,
         };
         let text = render(&record, Format::Terminal, &options);
         let get = text.split("real time of get").nth(1).expect("it is there");

@@ -5,7 +5,9 @@ use throng_report::hold::Row;
 use throng_report::median::Spread;
 use throng_report::phases::PhaseKind;
 use throng_report::summary::Standing;
-use throng_report::{Format, Options, Summary, render};
+use throng_report::{Format, Summary, render};
+
+use super::FULL;
 
 use crate::fixture;
 
@@ -39,7 +41,7 @@ fn a_model_that_holds_fewer_keeps_its_figures_and_says_what_stopped_it() {
     let kernel = row.kernel.as_ref().expect("measured");
     assert_eq!(kernel.kernel_stack_bytes, 16_384.0);
     for format in [Format::Terminal, Format::Markdown] {
-        let text = render(&record, format, &Options::default());
+        let text = render(&record, format, &FULL);
         // The terminal breaks its lines.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for told in [
@@ -58,12 +60,12 @@ fn slabs_are_told_where_they_could_be_read() {
     assert_eq!(kernel.slabs[0].bytes, 5_120.0);
     assert_eq!(kernel.grown_bytes, 8_220.0 * 1e6);
     assert_eq!(kernel.left_bytes, Some(210.0 * 1e6));
-    let text = render(&record, Format::Terminal, &Options::default());
+    let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("TCP 5,120 B"), "{text}");
     let few = fixture::hold_few();
     let kernel = row(&few, "epoll-shared").kernel.expect("measured");
     assert!(kernel.slabs.is_empty() && kernel.left_bytes.is_none());
-    let text = render(&few, Format::Terminal, &Options::default());
+    let text = render(&few, Format::Terminal, &FULL);
     assert!(!text.contains("Slab that grew"), "{text}");
 }
 
@@ -79,7 +81,7 @@ fn invalid_and_interrupted_trials_stand_beside_no_valid_one() {
     record.trials.remove(0);
     let invalid = row(&record, "epoll-shared");
     assert_eq!(invalid.crowd.standing, Standing::Invalid);
-    let text = render(&record, Format::Terminal, &Options::default());
+    let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("✗ invalid: CPU time stolen"), "{text}");
     assert!(text.contains("✗: of trials that failed a check"), "{text}");
     record.trials.remove(0);
@@ -91,11 +93,11 @@ fn invalid_and_interrupted_trials_stand_beside_no_valid_one() {
 
 #[test]
 fn connections_that_were_not_pinged_have_a_column_where_there_are_any() {
-    let markdown = |record: &RunRecord| render(record, Format::Markdown, &Options::default());
+    let markdown = |record: &RunRecord| render(record, Format::Markdown, &FULL);
     let few = fixture::hold_few();
     assert_eq!(row(&few, "epoll-shared").not_pinged, Some(12));
     for format in [Format::Terminal, Format::Markdown] {
-        let text = render(&few, format, &Options::default());
+        let text = render(&few, format, &FULL);
         assert!(text.contains("not pinged: connections"), "{text}");
     }
     assert!(markdown(&few).contains("| pings answered | not pinged |"));
@@ -113,7 +115,7 @@ fn each_phase_stands_with_what_it_cost_both_sides() {
     assert_eq!(close.duration_ns.expect("measured").median, 4.3e9);
     assert_eq!(close.generator.expect("measured").cpu_ns, 3.9e9);
     assert_eq!(close.server.expect("measured").threads, 54.0);
-    let markdown = render(&record, Format::Markdown, &Options::default());
+    let markdown = render(&record, Format::Markdown, &FULL);
     assert!(
         markdown.contains("| epoll-shared | 1,000,000 | connect | 2"),
         "{markdown}"
@@ -136,9 +138,9 @@ fn a_phases_cpu_time_stands_beside_the_time_in_which_it_was_used() {
     let ping = ping.expect("it was measured");
     assert_eq!(ping.duration_ns.map(|found| found.median), Some(1.2e9));
     assert_eq!(ping.window_ns, Some(12.3e9));
-    let text = render(&record, Format::Markdown, &Options::default());
+    let text = render(&record, Format::Markdown, &FULL);
     assert!(text.contains("| ping | 1.20 s | 12.3 s |"), "{text}");
-    let csv = render(&record, Format::Csv, &Options::default());
+    let csv = render(&record, Format::Csv, &FULL);
     assert!(csv.contains("ping_window_ns") && csv.contains("12300000000"));
 }
 
@@ -159,13 +161,13 @@ fn a_run_that_was_interrupted_in_its_only_trial_says_so() {
     let mut record = fixture::hold_few();
     record.trials.drain(..2);
     record.trials_planned = 1;
-    let text = render(&record, Format::Markdown, &Options::default());
+    let text = render(&record, Format::Markdown, &FULL);
     assert!(
         text.contains("interrupted before its only trial was over. What was measured"),
         "{text}"
     );
     record.trials_planned = 3;
-    let text = render(&record, Format::Markdown, &Options::default());
+    let text = render(&record, Format::Markdown, &FULL);
     assert!(
         text.contains("before the first of its 3 trials was over"),
         "{text}"
@@ -176,7 +178,7 @@ fn a_run_that_was_interrupted_in_its_only_trial_says_so() {
 fn the_memory_of_few_connections_is_not_told_in_parts_either() {
     let mut record = fixture::hold_few();
     let told = |record: &RunRecord| {
-        let text = render(record, Format::Markdown, &Options::default());
+        let text = render(record, Format::Markdown, &FULL);
         (
             text.contains("## Kernel memory"),
             text.contains("fewer than 1,000 connections"),
@@ -198,7 +200,7 @@ fn a_reservation_is_marked() {
         }
         trial.verdict = Verdict::Qualified;
     }
-    let text = render(&record, Format::Terminal, &Options::default());
+    let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("* 1,000,000"), "{text}");
     assert!(text.contains("*: stands with a reservation"), "{text}");
 }
@@ -214,10 +216,10 @@ fn a_record_without_measurements_has_a_report() {
         trial.generator = None;
     }
     for format in Format::ALL {
-        assert!(!render(&record, format, &Options::default()).is_empty());
+        assert!(!render(&record, format, &FULL).is_empty());
     }
     record.trials.clear();
     for format in Format::ALL {
-        assert!(!render(&record, format, &Options::default()).is_empty());
+        assert!(!render(&record, format, &FULL).is_empty());
     }
 }

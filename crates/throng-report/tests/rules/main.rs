@@ -21,6 +21,13 @@ use throng_report::ratio::{Bound, Compared};
 use throng_report::summary::{Row, Standing};
 use throng_report::{Format, Options, Summary, render};
 
+/// Everything there is to say, however wide.
+const FULL: Options = Options {
+    width: None,
+    colour: false,
+    is_full: true,
+};
+
 fn row(record: &RunRecord, connections: u32, target: &str) -> Row {
     Summary::of(record)
         .groups
@@ -53,7 +60,15 @@ fn every_record() -> Vec<RunRecord> {
 }
 
 fn terminal(record: &RunRecord, width: Option<u16>, colour: bool) -> String {
-    render(record, Format::Terminal, &Options { width, colour })
+    render(
+        record,
+        Format::Terminal,
+        &Options {
+            width,
+            colour,
+            is_full: true,
+        },
+    )
 }
 
 #[test]
@@ -172,6 +187,14 @@ fn an_interrupted_trial_is_counted_and_its_figures_are_not() {
     assert_eq!(Summary::of(&record).trials_made, 9);
 }
 
+fn assert_every_report(record: &RunRecord) {
+    for format in Format::ALL {
+        for options in [FULL, Options::default()] {
+            assert!(!render(record, format, &options).is_empty());
+        }
+    }
+}
+
 #[test]
 fn a_damaged_record_is_reported_as_far_as_it_goes() {
     let mut record = fixture::closed();
@@ -181,9 +204,7 @@ fn a_damaged_record_is_reported_as_far_as_it_goes() {
     record.trials[2].exchange = None;
     record.plan.baseline = 77;
     record.trials[3].setting = 99;
-    for format in Format::ALL {
-        assert!(!render(&record, format, &Options::default()).is_empty());
-    }
+    assert_every_report(&record);
     let text = terminal(&record, None, false);
     assert!(
         text.contains("epoll-edge at 10 connections: not readable in the record: latency:"),
@@ -197,13 +218,9 @@ fn settings_that_are_missing_are_no_reason_to_fail() {
     for mut record in [fixture::closed(), fixture::swept()] {
         let second = &mut record.plan.settings[1];
         second.swept.clear();
-        for format in Format::ALL {
-            assert!(!render(&record, format, &Options::default()).is_empty());
-        }
+        assert_every_report(&record);
         record.plan.settings.clear();
-        for format in Format::ALL {
-            assert!(!render(&record, format, &Options::default()).is_empty());
-        }
+        assert_every_report(&record);
     }
 }
 
@@ -298,7 +315,7 @@ fn what_a_server_says_cannot_steer_the_terminal() {
 #[test]
 fn the_csv_has_a_line_for_each_trial_and_a_header_even_without_any() {
     for record in every_record() {
-        let text = render(&record, Format::Csv, &Options::default());
+        let text = render(&record, Format::Csv, &FULL);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let header = reader.headers().expect("a header").clone();
         assert!(header.iter().any(|name| name.ends_with("latency_ns_p99")));
@@ -312,7 +329,7 @@ fn the_csv_has_a_line_for_each_trial_and_a_header_even_without_any() {
 #[test]
 fn the_json_is_json_and_holds_every_row() {
     for record in every_record() {
-        let text = render(&record, Format::Json, &Options::default());
+        let text = render(&record, Format::Json, &FULL);
         let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let tables = match record.plan.experiment {
             Experiment::Echo | Experiment::Churn => "groups",
@@ -370,7 +387,7 @@ fn how_replies_fell_on_connections_is_in_csv_where_it_is_known() {
         }),
         ..SteadyWindow::default()
     });
-    let csv = render(&record, Format::Csv, &Options::default());
+    let csv = render(&record, Format::Csv, &FULL);
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().expect("a header");
     let columns = [

@@ -3,7 +3,9 @@
 use throng_record::{CheckKind, CheckResult};
 use throng_report::ratio::Bound;
 use throng_report::summary::{Row, Standing};
-use throng_report::{Format, Options, Summary, render};
+use throng_report::{Format, Summary, render};
+
+use super::FULL;
 
 use super::{fixture, terminal};
 
@@ -78,7 +80,7 @@ fn its_p99_is_a_lower_bound_of_the_ratio_and_with_a_late_generator_none() {
 fn a_sweep_over_rates_is_summed_up_by_what_was_kept_and_at_what_latency() {
     let record = fixture::rates();
     for format in [Format::Terminal, Format::Markdown] {
-        let text = render(&record, format, &Options::default());
+        let text = render(&record, format, &FULL);
         assert!(!text.to_lowercase().contains("messages/s by"), "{text}");
         let (_, overview) = text
             .split_once("hare of the rate kept, and p99, by rate")
@@ -93,7 +95,7 @@ fn a_sweep_over_rates_is_summed_up_by_what_was_kept_and_at_what_latency() {
 #[test]
 fn csv_and_json_tell_the_share_and_what_was_never_sent() {
     let record = fixture::rates();
-    let csv = render(&record, Format::Csv, &Options::default());
+    let csv = render(&record, Format::Csv, &FULL);
     let mut lines = csv.lines();
     let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
     let missed: Vec<&str> = lines.nth(1).expect("the second trial").split(',').collect();
@@ -105,7 +107,7 @@ fn csv_and_json_tell_the_share_and_what_was_never_sent() {
     assert!(of("rate_kept_share").starts_with("0.3033"));
     assert_eq!(of("messages_due_unsent"), "418330");
     assert_eq!(of("qualified_checks"), "rate not kept");
-    let json = render(&record, Format::Json, &Options::default());
+    let json = render(&record, Format::Json, &FULL);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     // Of io-uring the trial that missed it speaks for all.
     for row in json["groups"][1]["rows"].as_array().expect("rows") {

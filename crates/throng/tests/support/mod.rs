@@ -50,7 +50,7 @@ impl Bench {
 
     /// Runs it to its end. Whatever it was told: it has not panicked, and has left no process behind.
     pub(crate) fn throng(&self, arguments: &[&str]) -> Outcome {
-        self.run(&[], PATIENCE, &impatient(arguments))
+        self.run(&[], PATIENCE, &as_tests_want(arguments))
     }
 
     /// The same without a word added: for what is told about the words themselves.
@@ -60,12 +60,12 @@ impl Bench {
 
     /// The same with a bound of its own.
     pub(crate) fn throng_within(&self, patience: Duration, arguments: &[&str]) -> Outcome {
-        self.run(&[], patience, &impatient(arguments))
+        self.run(&[], patience, &as_tests_want(arguments))
     }
 
     /// The same, started by another program, such as one that enters a namespace.
     pub(crate) fn throng_by(&self, starter: &[String], arguments: &[&str]) -> Outcome {
-        self.run(starter, PATIENCE, &impatient(arguments))
+        self.run(starter, PATIENCE, &as_tests_want(arguments))
     }
 
     fn run(&self, starter: &[String], patience: Duration, arguments: &[&str]) -> Outcome {
@@ -110,8 +110,15 @@ impl Bench {
 
     /// Starts it, with pipes.
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
-        std::process::Command::new(THRONG)
-            .args(impatient(arguments))
+        self.start_by(&[], arguments)
+    }
+
+    /// The same, by another program that becomes it, such as one that sets how signals are taken.
+    pub(crate) fn start_by(&self, starter: &[&str], arguments: &[&str]) -> Child {
+        let words = [starter, &[THRONG]].concat();
+        std::process::Command::new(words[0])
+            .args(&words[1..])
+            .args(as_tests_want(arguments))
             .current_dir(self.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -187,8 +194,8 @@ impl Outcome {
     }
 }
 
-/// The same without patience for disturbed trials: tests count them, and are bound in time.
-pub(crate) fn impatient<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+/// The same without patience for disturbed trials, since tests count them and are bound in time, and with everything that a report can say.
+pub(crate) fn as_tests_want<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     const MEASURING: [&str; 7] = [
         "echo", "backlog", "churn", "accept", "fanout", "hold", "run",
     ];
@@ -197,6 +204,9 @@ pub(crate) fn impatient<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let measures = words.first().is_some_and(|word| MEASURING.contains(word));
     if measures && !is_told {
         words.splice(1..1, ["--patience", "0"]);
+    }
+    if measures || words.first() == Some(&"report") {
+        words.insert(1, "--full");
     }
     words
 }

@@ -1,0 +1,352 @@
+//! The answer to a run's question, in two or three sentences that are computed from its figures.
+//!
+//! Who leads and by how much, who cannot be told apart, what the figures stand on. Nothing is said that the tables do not hold. Left out on purpose: why; that
+//! is what findings say.
+
+use throng_record::plan::Experiment;
+
+use crate::accept;
+use crate::columns::{self, rate_unit};
+use crate::format::{self, exact, list, plural, time_ns};
+use crate::median::Estimate;
+use crate::phases::PhaseKind;
+use crate::ratio::Compared;
+use crate::summary::{Group, Row, Standing, Summary};
+use crate::{backlog, fanout, hold};
+
+/// Settings of a sweep of which a sentence each is said: the first, the middle and the last.
+const SETTINGS: usize = 3;
+/// Times the leader's latency from which the last one's is worth a word.
+const CLOSE: f64 = 1.05;
+/// Names in a list before it is cut.
+const NAMES: usize = 4;
+
+/// The sentences; none where nothing was measured.
+pub(crate) fn sentences(summary: &Summary<'_>) -> Vec<String> {
+    match summary.plan.experiment {
+        Experiment::Echo | Experiment::Churn => {
+            let said = chosen(&summary.groups).filter_map(|group| of_group(summary, group));
+            said.chain(not_ranked(summary)).collect()
+        }
+        Experiment::Backlog => of_backlog(&summary.tables),
+        Experiment::Accept => summary
+            .multiplexers
+            .last()
+            .and_then(of_accept)
+            .into_iter()
+            .collect(),
+        Experiment::Fanout => chosen(&summary.fanouts).filter_map(of_fanout).collect(),
+        Experiment::Hold => {
+            // Of each target its most connections, which follow the fewer.
+            let mut rows = summary.holds.iter().peekable();
+            let mut most = Vec::new();
+            while let Some(row) = rows.next() {
+                let is_last = |next: &&hold::Row| next.crowd.target != row.crowd.target;
+                if rows.peek().is_none_or(is_last) {
+                    most.extend(of_hold(row));
+                }
+            }
+            most.truncate(SETTINGS);
+            most
+        }
+    }
+}
+
+/// The first, the middle and the last.
+fn chosen<T>(all: &[T]) -> impl Iterator<Item = &T> {
+    let last = all.len().saturating_sub(1);
+    let mut wanted = [0, last / 2, last].to_vec();
+    wanted.dedup();
+    wanted.into_iter().filter_map(|index| all.get(index))
+}
+
+/// The place that a sentence is about, where there is more than one.
+fn at(summary: &Summary<'_>, heading: &str) -> String {
+    match summary.plan.settings.len() {
+        1 => String::new(),
+        _ => format!("{heading}: "),
+    }
+}
+
+/// `select, poll, epoll-level, mio and 3 more`.
+fn names<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+    let mut names: Vec<String> = rows.map(|row| row.target.clone()).collect();
+    if names.len() > NAMES + 1 {
+        let more = names.len() - NAMES;
+        names.truncate(NAMES);
+        names.push(format!("{more} more"));
+    }
+    list(&names)
+}
+
+/// Bounds alone are not put in an order.
+fn of_bounds(rows: Vec<&Row>) -> Option<String> {
+    let share = |row: &&Row| {
+        row.rate
+            .filter(|rate| !rate.is_kept)
+            .map(|rate| rate.kept_share)
+    };
+    let missed = rows
+        .iter()
+        .copied()
+        .filter_map(|row| Some((row, share(&row)?)));
+    let closest = missed.max_by(|one, other| one.1.total_cmp(&other.1));
+    Some(match (closest, rows.as_slice()) {
+        (_, []) => return None,
+        (Some((row, share)), [_]) => {
+            format!("{} kept {:.1} % of the rate.", row.target, share * 100.0)
+        }
+        (Some((row, share)), _) => {
+            let share = share * 100.0;
+            format!(
+                "nobody kept the rate; {} came closest with {share:.1} % of it.",
+                row.target
+            )
+        }
+        (None, rows) => {
+            format!(
+                "{} could do more than the generator asked.",
+                names(rows.iter().copied())
+            )
+        }
+    })
+}
+
+fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
+    let at = at(summary, &group.heading);
+    let of_standing = |standing| {
+        group
+            .rows
+            .iter()
+            .filter(move |row: &&Row| row.standing == standing)
+    };
+    let ranked: Vec<&Row> = of_standing(Standing::Ranked).collect();
+    let Some((&leader, others)) = ranked.split_first() else {
+        return of_bounds(of_standing(Standing::Qualified).collect()).map(|said| at + &said);
+    };
+    let leading = figure(summary, leader)?;
+    if others.is_empty() {
+        let limit = match leader.limit {
+            Some(throng_record::Limit::Server) => ", and the server was the limit",
+            Some(throng_record::Limit::Generator) => ", and the generator was the limit",
+            _ => "",
+        };
+        let p99 = leader
+            .latency
+            .filter(|_| summary.compared() == Compared::MessagesPerSecond);
+        let p99 = p99.map_or_else(String::new, |found| {
+            format!(", with a p99 of {}", time_ns(found.latency_ns_p99 as f64))
+        });
+        return Some(format!(
+            "{at}{} reached {leading}{p99}{limit}.",
+            leader.target
+        ));
+    }
+    let (tied, behind): (Vec<&Row>, Vec<&Row>) = others
+        .iter()
+        .copied()
+        .partition(|row| row.rank == leader.rank);
+    let ahead = match tied.as_slice() {
+        [] => format!("{} leads with {leading}", leader.target),
+        tied if behind.is_empty() => format!(
+            "no difference seen among {} ({leading} to {})",
+            plural(ranked.len() as u64, "server"),
+            figure(summary, tied.last().copied()?)?
+        ),
+        tied => format!(
+            "{} leads with {leading}, not told apart from {}",
+            leader.target,
+            names(tied.iter().copied())
+        ),
+    };
+    let last = behind.last().and_then(|last| {
+        let share = compared(summary, last)? / compared(summary, leader)?;
+        let target = &last.target;
+        Some(match summary.compared() {
+            Compared::MessagesPerSecond => {
+                format!("; {target} is last with {:.0} % of that", share * 100.0)
+            }
+            Compared::LatencyP99 if share < CLOSE => "; no other is far from that".to_owned(),
+            Compared::LatencyP99 => {
+                format!(
+                    "; {target} is last with {} times that",
+                    format::ratio(share)
+                )
+            }
+        })
+    });
+    Some(format!("{at}{ahead}{}.", last.unwrap_or_default()))
+}
+
+/// What rows are ordered by.
+fn compared(summary: &Summary<'_>, row: &Row) -> Option<f64> {
+    match summary.compared() {
+        Compared::MessagesPerSecond => row.messages_per_second.map(|found| found.median),
+        Compared::LatencyP99 => row.latency.map(|found| found.latency_ns_p99 as f64),
+    }
+}
+
+fn figure(summary: &Summary<'_>, row: &Row) -> Option<String> {
+    let value = compared(summary, row)?;
+    Some(match summary.compared() {
+        Compared::MessagesPerSecond => {
+            format!(
+                "{} {}",
+                format::count(value),
+                rate_unit(summary.plan.experiment)
+            )
+        }
+        Compared::LatencyP99 => format!("a p99 of {}", time_ns(value)),
+    })
+}
+
+/// Rows without a rank, by why: what serves few is no worse than what is wrong, and is said apart.
+fn not_ranked(summary: &Summary<'_>) -> Option<String> {
+    let of = |wanted: &[Standing]| {
+        let mut targets: Vec<&Row> = Vec::new();
+        for row in summary.rows().filter(|row| wanted.contains(&row.standing)) {
+            if !targets.iter().any(|known| known.target == row.target) {
+                targets.push(row);
+            }
+        }
+        targets
+    };
+    let groups = [
+        ("serve or answered only a part", of(&[Standing::Partial])),
+        ("failed a check", of(&[Standing::Invalid])),
+        ("could not run", of(&[Standing::Failed])),
+    ];
+    let some = groups.into_iter().filter(|(_, rows)| !rows.is_empty());
+    let parts: Vec<String> = some
+        .map(|(why, rows)| format!("{} ({why})", names(rows.into_iter())))
+        .collect();
+    (!parts.is_empty()).then(|| format!("Not ranked somewhere: {}.", parts.join("; ")))
+}
+
+/// The cell that a queue cost most, and who does best with as many clients.
+fn of_backlog(tables: &[backlog::Table<'_>]) -> Vec<String> {
+    let cells = tables
+        .iter()
+        .flat_map(|table| table.rows.iter().map(move |cell| (table, cell)));
+    let known: Vec<(&backlog::Table<'_>, &backlog::Cell, f64)> = cells
+        .filter_map(|(table, cell)| Some((table, cell, cell.amplification?)))
+        .collect();
+    let by_amplification = |one: &&(_, _, f64), other: &&(_, _, f64)| one.2.total_cmp(&other.2);
+    let Some(worst) = known.iter().max_by(by_amplification) else {
+        return Vec::new();
+    };
+    let as_many = || {
+        let others = known.iter();
+        others.filter(|(table, cell, _)| {
+            cell.clients == worst.1.clients && table.heading != worst.0.heading
+        })
+    };
+    let of_same = as_many().filter(|(table, ..)| table.target == worst.0.target);
+    let best = of_same.min_by(by_amplification);
+    let best = best.or_else(|| as_many().min_by(by_amplification));
+    let took = |(_, cell, times): &(_, &backlog::Cell, f64)| {
+        let total = cell
+            .duration_ns
+            .map_or_else(columns::absent, |found| time_ns(found.median));
+        let failed = match cell.failures.total() {
+            0 => String::new(),
+            failed => format!(", and {} failed", plural(failed, "request")),
+        };
+        format!(
+            "takes {total}, {}× the least possible{failed}",
+            format::ratio(*times)
+        )
+    };
+    let clients = plural(worst.1.clients.into(), "client");
+    let worst_of_all = format!("With {clients}, {} {}.", worst.0.heading, took(worst));
+    let best = best.map(|best| format!("With as many, {} {}.", best.0.heading, took(best)));
+    std::iter::once(worst_of_all).chain(best).collect()
+}
+
+fn of_accept(table: &accept::Table<'_>) -> Option<String> {
+    let cost = |row: &accept::Row| row.accept.last.map(|last| (last.idle, last.cost_ns.median));
+    let mut rows: Vec<(&accept::Row, u32, f64)> = table
+        .rows
+        .iter()
+        .filter_map(|row| cost(row).map(|(idle, cost_ns)| (row, idle, cost_ns)))
+        .collect();
+    let most = rows.iter().map(|(_, idle, _)| *idle).max()?;
+    // One that ends early is not compared with those that go on.
+    rows.retain(|(_, idle, _)| u64::from(*idle) * 10 >= u64::from(most) * 9);
+    rows.sort_by(|one, other| one.2.total_cmp(&other.2));
+    let (cheapest, _, least_ns) = rows.first()?;
+    let (dearest, _, most_ns) = rows.last()?;
+    let idle = exact(most.into());
+    Some(match rows.len() {
+        1 => format!(
+            "With {idle} idle connections one accept costs {} {}.",
+            cheapest.target,
+            time_ns(*least_ns)
+        ),
+        _ => format!(
+            "With {idle} idle connections one accept costs {} {} and {} {}, {} times as much.",
+            cheapest.target,
+            time_ns(*least_ns),
+            dearest.target,
+            time_ns(*most_ns),
+            format::ratio(most_ns / least_ns)
+        ),
+    })
+}
+
+fn of_fanout(table: &fanout::Table<'_>) -> Option<String> {
+    let is_whole = |row: &&fanout::Row| row.crowd.standing == Standing::Ranked;
+    let get = |row: &fanout::Row| {
+        row.duration_ns(PhaseKind::Get)
+            .map(|found: Estimate| found.median)
+    };
+    let rows = table.rows.iter().filter(is_whole);
+    let mut known: Vec<(&fanout::Row, f64)> =
+        rows.filter_map(|row| Some((row, get(row)?))).collect();
+    known.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let (first, first_ns) = known.first()?;
+    let said = |row: &fanout::Row, ns: f64| format!("{} in {}", row.crowd.target, time_ns(ns));
+    let last = match known.as_slice() {
+        [_, .., (last, last_ns)] => {
+            format!(", and in {} by {}", time_ns(*last_ns), last.crowd.target)
+        }
+        _ => String::new(),
+    };
+    let others = match table.rows.len() - known.len() {
+        0 => String::new(),
+        some => format!(" ({} not compared)", exact(some as u64)),
+    };
+    let first = said(first, *first_ns);
+    let first = first.replacen(" in ", " delivers one line to all in ", 1);
+    Some(format!("{}: {first}{last}{others}.", table.heading))
+}
+
+fn of_hold(row: &hold::Row) -> Option<String> {
+    let opened = row.opened_ns?;
+    let bytes = [
+        ("server", row.server_bytes_per_connection),
+        ("generator", row.generator_bytes_per_connection),
+        ("kernel", row.kernel_bytes_per_connection),
+    ];
+    let bytes: Vec<String> = bytes
+        .into_iter()
+        .filter_map(|(of, bytes)| Some(format!("{} in the {of}", format::bytes(bytes?.median))))
+        .collect();
+    let each = match bytes.as_slice() {
+        [] => String::new(),
+        bytes => format!(". Each takes {}", list(bytes)),
+    };
+    let whole = row
+        .crowd
+        .connected
+        .map(|connected| format::of(connected, row.crowd.connections));
+    Some(format!(
+        "{} opened {} connections in {}{each}.",
+        row.crowd.target,
+        match row.crowd.connected {
+            Some(connected) if connected == row.crowd.connections => exact(connected.into()),
+            _ => whole?,
+        },
+        time_ns(opened.median)
+    ))
+}

@@ -1,0 +1,314 @@
+//! The report that fits a screen: the answer, one table, what explains it, and what is in doubt. The rest is in the full report.
+
+use anstyle::Style;
+use comfy_table::{Cell, Table};
+
+use super::Page;
+use super::sheet::{GAP, Layout, Sheet, aligned, coloured, laid_out};
+use crate::accept::columns as accept_columns;
+use crate::answer;
+use crate::backlog;
+use crate::columns::{self, Column, Tabular, overview_title, short_throughput};
+use crate::context;
+use crate::fanout::overview;
+use crate::findings::Found;
+use crate::format::time_ns;
+use crate::grid::{Grid, GridLine};
+use crate::hold::columns as hold_columns;
+use crate::overview::Overview;
+use crate::ratio::Compared;
+use crate::summary::{Group, Standing};
+
+/// Lines of tables that a screen has room for.
+const LINES: usize = 20;
+/// From wide to narrow: one part each.
+const ECHO: [&[Column]; 3] = {
+    use Column::{Limit, P50, P99, Ratio, ServerCpu, ServerMemory, Target, Throughput};
+    [
+        &[
+            Target,
+            Throughput,
+            Ratio,
+            P50,
+            P99,
+            ServerCpu,
+            ServerMemory,
+            Limit,
+        ],
+        &[Target, Throughput, P50, P99, ServerCpu, Limit],
+        &[Target, Throughput, P50, P99],
+    ]
+};
+const CHURN: [&[Column]; 3] = {
+    use Column::{
+        ConnectP99, Cycles, Failed, FirstByteP99, Limit, P50, P99, Ratio, ServerCpuOfCycle, Target,
+    };
+    [
+        &[
+            Target,
+            Cycles,
+            Ratio,
+            P50,
+            P99,
+            ConnectP99,
+            FirstByteP99,
+            ServerCpuOfCycle,
+            Limit,
+            Failed,
+        ],
+        &[Target, Cycles, P50, P99, ServerCpuOfCycle, Limit],
+        &[Target, Cycles, P50, P99],
+    ]
+};
+/// What stands beside a sweep, as far as there is room: of its last setting.
+const BESIDE: &[Column] = &[Column::P99, Column::ServerCpu, Column::ServerMemory];
+const BESIDE_AT_A_RATE: &[Column] = &[Column::ServerCpu, Column::ServerMemory];
+const BESIDE_CYCLES: &[Column] = &[Column::P99, Column::ServerCpuOfCycle];
+
+impl Page<'_> {
+    /// The whole of it.
+    pub(super) fn screen(&self) -> String {
+        let summary = self.summary;
+        let mut blocks = vec![self.brief_head()];
+        let answer = answer::sentences(summary);
+        blocks.extend(
+            (!answer.is_empty()).then(|| self.wrapped(&answer.join(" "), "", Style::new())),
+        );
+        blocks.extend(self.main_tables());
+        let findings: Vec<String> = summary.findings.iter().map(Found::headline).collect();
+        let mut doubts: Vec<String> = summary
+            .remarks
+            .iter()
+            .map(|remark| remark.headline())
+            .collect();
+        let disturbed = summary.disturbed.as_ref();
+        doubts.extend(disturbed.map(|some| some.headline(summary.trials_made)));
+        doubts.extend(
+            summary
+                .plan
+                .left_out
+                .iter()
+                .map(|one| format!("{} left out: {}", one.name, one.why)),
+        );
+        for (title, lines) in [("Findings", findings), ("Doubts", doubts)] {
+            let text = self.notes(title, &lines);
+            blocks.extend((!text.is_empty()).then_some(text));
+        }
+        blocks.push(self.wrapped(
+            "Every table, cause and remedy, and how to read them: throng report --full",
+            "",
+            Style::new().dimmed(),
+        ));
+        blocks.join("\n")
+    }
+
+    fn brief_head(&self) -> String {
+        let summary = self.summary;
+        let mut text = self.wrapped(&context::title(summary), "", Style::new().bold());
+        let mut phrases = context::measurement(summary.plan);
+        phrases.extend(context::run(summary).pop());
+        text += &self.wrapped(&phrases.join(" · "), "", Style::new());
+        if let Some(warning) = context::cut_short(summary) {
+            text += &self.wrapped(&warning, "", Style::new().bold());
+        }
+        text
+    }
+
+    /// The experiment's table, or those of them that a screen holds.
+    fn main_tables(&self) -> Vec<String> {
+        let summary = self.summary;
+        if let Some(overview) = Overview::of(summary) {
+            return vec![self.overview_beside(&overview)];
+        }
+        let mut tables: Vec<String> = summary
+            .groups
+            .iter()
+            .map(|group| self.group(group))
+            .collect();
+        tables.extend(times(&summary.tables).map(|grid| self.grid(&grid)));
+        tables.extend(self.brief_multiplexers());
+        tables.extend(self.brief_grids(overview::grids(summary)));
+        tables.extend(self.brief_hold());
+        tables
+    }
+
+    fn group(&self, group: &Group<'_>) -> String {
+        let summary = self.summary;
+        let layouts = match group.rows.iter().any(|row| row.cycles.is_some()) {
+            true => CHURN,
+            false => ECHO,
+        };
+        let one = |columns: &[Column]| -> Layout<Column> { vec![columns::shown(summary, columns)] };
+        let layouts = layouts.iter().map(|columns| one(columns)).collect();
+        let sheet = Sheet::new(self.options, summary.compared(), group.rows.iter(), layouts);
+        sheet.draw(&group.rows, |_| true)
+    }
+
+    /// The overview of a sweep, and beside it what its last setting cost.
+    fn overview_beside(&self, overview: &Overview<'_>) -> String {
+        let summary = self.summary;
+        let beside = match summary.compared() {
+            _ if summary.rows().any(|row| row.cycles.is_some()) => BESIDE_CYCLES,
+            Compared::MessagesPerSecond => BESIDE,
+            // The overview has the latency already.
+            Compared::LatencyP99 => BESIDE_AT_A_RATE,
+        };
+        for number in (0..=beside.len()).rev() {
+            let table = self.overview_with(overview, &beside[..number]);
+            let widths = table.column_max_content_widths();
+            let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
+            let natural = widths
+                .iter()
+                .map(|&width| usize::from(width))
+                .sum::<usize>()
+                + gaps;
+            if number == 0
+                || self
+                    .options
+                    .width
+                    .is_none_or(|width| natural <= width.into())
+            {
+                let of_last = match (number, overview.values.last()) {
+                    (1.., Some(last)) => format!(", and what it costs at {last}"),
+                    _ => String::new(),
+                };
+                let title = format!("{} by {}{of_last}", overview_title(summary), overview.along);
+                return self.heading(&title) + &laid_out(table, &widths, &self.options);
+            }
+        }
+        String::new()
+    }
+
+    fn overview_with(&self, overview: &Overview<'_>, beside: &[Column]) -> Table {
+        let compared = self.summary.compared();
+        let mut table = Table::new();
+        let labels = std::iter::once("target").chain(overview.others.iter().map(String::as_str));
+        let values = overview.values.iter().map(|value| aligned(value, true));
+        let costs = beside
+            .iter()
+            .map(|column| aligned(column.heading(compared), true));
+        table.set_header(labels.map(Cell::new).chain(values).chain(costs));
+        for line in &overview.lines {
+            let labels = line.labels.iter().map(|label| aligned(label, false));
+            let cell = |text: String, standing| coloured(aligned(&text, true), standing);
+            let rates = line.rows.iter().map(|row| match row {
+                Some(row) => cell(short_throughput(row, compared), row.standing),
+                None => cell(columns::absent(), Standing::NotMeasured),
+            });
+            let last = line.rows.last().copied().flatten();
+            let costs = beside.iter().map(|column| match last {
+                Some(row) => cell(column.cell(row, compared), row.standing),
+                None => cell(columns::absent(), Standing::NotMeasured),
+            });
+            table.add_row(labels.chain(rates).chain(costs));
+        }
+        table
+    }
+
+    fn brief_multiplexers(&self) -> Option<String> {
+        use accept_columns::Column::{
+            AcceptFirst, AcceptLast, AcceptSlope, Accepted, DataLast, Published, Target,
+        };
+        let table = self.summary.multiplexers.last()?;
+        let shown = |columns: &[accept_columns::Column]| {
+            vec![accept_columns::shown(columns, table.rows.iter())]
+        };
+        let layouts = vec![
+            shown(&[
+                Target,
+                Accepted,
+                AcceptFirst,
+                AcceptLast,
+                AcceptSlope,
+                DataLast,
+                Published,
+            ]),
+            shown(&[Target, AcceptFirst, AcceptLast, Published]),
+            shown(&[Target, AcceptFirst, AcceptLast]),
+        ];
+        let sheet = Sheet::new(self.options, (), table.rows.iter(), layouts);
+        Some(self.heading(&table.heading) + &sheet.draw(&table.rows, |_| true))
+    }
+
+    /// All where there is room; else the last, which the others lead to.
+    fn brief_grids(&self, mut grids: Vec<Grid>) -> Vec<String> {
+        let lines: usize = grids.iter().map(|grid| grid.lines.len() + 4).sum();
+        if lines > LINES {
+            grids.drain(..grids.len() - 1);
+        }
+        grids.iter().map(|grid| self.grid(grid)).collect()
+    }
+
+    fn brief_hold(&self) -> Option<String> {
+        use hold_columns::Column::{
+            ConnectTime, Connected, GeneratorBytes, KernelBytes, PingP99, RateLast, ServerBytes,
+            Setting, Target,
+        };
+        let rows = &self.summary.holds;
+        rows.first()?;
+        let one = |columns: &[hold_columns::Column]| vec![hold_columns::shown(columns, rows)];
+        let layouts = vec![
+            one(&[
+                Target,
+                Setting,
+                Connected,
+                ConnectTime,
+                RateLast,
+                ServerBytes,
+                GeneratorBytes,
+                KernelBytes,
+                PingP99,
+            ]),
+            one(&[
+                Target,
+                Setting,
+                Connected,
+                ConnectTime,
+                ServerBytes,
+                KernelBytes,
+            ]),
+            one(&[Target, Setting, Connected, ConnectTime]),
+        ];
+        let sheet = Sheet::new(self.options, (), rows.iter(), layouts);
+        Some(sheet.draw(rows, |_| true))
+    }
+}
+
+/// Time of all requests: a line for each number of clients, a column for each target and backlog.
+fn times(tables: &[backlog::Table<'_>]) -> Option<Grid> {
+    /// Names of targets are long, and there may be six columns.
+    const HEADING_WIDTH: usize = 13;
+    let first = tables.first()?;
+    let heading = |table: &backlog::Table<'_>| {
+        let parts = table.heading.split(" · ");
+        let parts: Vec<String> = parts
+            .map(|part| textwrap::fill(part, HEADING_WIDTH))
+            .collect();
+        parts.join("\n")
+    };
+    let cell = |cell: &backlog::Cell| {
+        let text = match (&cell.duration_ns, cell.standing) {
+            (Some(found), _) => format!("{}{}", cell.trials.mark(), time_ns(found.median)),
+            (None, Standing::Failed) => "✗ failed".to_owned(),
+            (None, Standing::Invalid) => "✗ invalid".to_owned(),
+            (None, _) => columns::absent(),
+        };
+        (text, cell.standing)
+    };
+    let line = |(index, of_first): (usize, &backlog::Cell)| GridLine {
+        label: match of_first.requests_each {
+            Some(requests) => format!("{} × {requests}", of_first.clients),
+            None => of_first.clients.to_string(),
+        },
+        cells: tables
+            .iter()
+            .filter_map(|table| Some(cell(table.rows.get(index)?)))
+            .collect(),
+    };
+    Some(Grid {
+        title: "time of all requests".to_owned(),
+        label: "clients\n× requests".to_owned(),
+        headings: tables.iter().map(heading).collect(),
+        lines: first.rows.iter().enumerate().map(line).collect(),
+    })
+}
