@@ -195,7 +195,7 @@ install() {
         if is_made_here "$name"; then
             echo "making $name (log: $root/logs/$name.log)"
             # A shell of its own, so that it ends where a step fails.
-            "${BASH_SOURCE[0]}" --make "$name" >"$root/logs/$name.log" 2>&1 || tail -n 20 "$root/logs/$name.log"
+            bash "${BASH_SOURCE[0]}" --make "$name" >"$root/logs/$name.log" 2>&1 || tail -n 20 "$root/logs/$name.log"
         fi
         is_there "$name" || failed+=("$name")
     done

@@ -34,6 +34,9 @@ _throng() {
             throng,echo)
                 cmd="throng__subcmd__echo"
                 ;;
+            throng,explain)
+                cmd="throng__subcmd__explain"
+                ;;
             throng,fanout)
                 cmd="throng__subcmd__fanout"
                 ;;
@@ -61,11 +64,20 @@ _throng() {
             throng,run)
                 cmd="throng__subcmd__run"
                 ;;
+            throng,runs)
+                cmd="throng__subcmd__runs"
+                ;;
             throng,serve)
                 cmd="throng__subcmd__serve"
                 ;;
             throng,servers)
                 cmd="throng__subcmd__servers"
+                ;;
+            throng__subcmd__runs,label)
+                cmd="throng__subcmd__runs__subcmd__label"
+                ;;
+            throng__subcmd__runs,prune)
+                cmd="throng__subcmd__runs__subcmd__prune"
                 ;;
             throng__subcmd__servers,build)
                 cmd="throng__subcmd__servers__subcmd__build"
@@ -80,7 +92,7 @@ _throng() {
 
     case "${cmd}" in
         throng)
-            opts="-h -V --help --version run serve servers doctor report completions man load namespace guard generate echo backlog accept fanout hold churn"
+            opts="-h -V --help --version run serve servers doctor report runs explain completions man load namespace guard generate echo backlog accept fanout hold churn"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -742,6 +754,20 @@ _throng() {
                     fi
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__explain)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1429,6 +1455,77 @@ _throng() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__runs)
+            opts="-h --format --runs-dir --help label prune"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "terminal json" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__runs__subcmd__label)
+            opts="-h --runs-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__runs__subcmd__prune)
+            opts="-h --keep --dry-run --runs-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
                     fi
                     return 0
                     ;;

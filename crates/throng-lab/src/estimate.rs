@@ -23,7 +23,7 @@ use crate::target::multiplexer;
 // All in seconds.
 
 /// Starting and ending a generator, observing, and keeping the record.
-const PER_TRIAL: f64 = 50e-3;
+const PER_TRIAL: f64 = 100e-3;
 /// Launching a server, waiting until it listens, and ending it.
 const PER_LAUNCH: f64 = 30e-3;
 /// The record is written anew after each trial: for each trial that it holds already.

@@ -8,7 +8,7 @@ use throng_record::plan::Experiment;
 use crate::accept;
 use crate::columns::{self, rate_unit};
 use crate::format::{self, exact, list, plural, time_ns};
-use crate::median::Estimate;
+use crate::median::{Estimate, Spread};
 use crate::phases::PhaseKind;
 use crate::ratio::Compared;
 use crate::summary::{Group, Row, Standing, Summary};
@@ -19,14 +19,16 @@ const SETTINGS: usize = 3;
 /// Times the leader's latency from which the last one's is worth a word.
 const CLOSE: f64 = 1.05;
 /// Names in a list before it is cut.
-const NAMES: usize = 4;
+const NAMES: usize = 2;
 
 /// The sentences; none where nothing was measured.
 pub(crate) fn sentences(summary: &Summary<'_>) -> Vec<String> {
     match summary.plan.experiment {
         Experiment::Echo | Experiment::Churn => {
             let said = chosen(&summary.groups).filter_map(|group| of_group(summary, group));
-            said.chain(not_ranked(summary)).collect()
+            said.chain(not_ranked(summary))
+                .chain(of_chance(summary))
+                .collect()
         }
         Experiment::Backlog => of_backlog(&summary.tables),
         Experiment::Accept => summary
@@ -68,7 +70,7 @@ fn at(summary: &Summary<'_>, heading: &str) -> String {
     }
 }
 
-/// `select, poll, epoll-level, mio and 3 more`.
+/// `select, poll and 5 more`.
 fn names<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     let mut names: Vec<String> = rows.map(|row| row.target.clone()).collect();
     if names.len() > NAMES + 1 {
@@ -112,6 +114,37 @@ fn of_bounds(rows: Vec<&Row>) -> Option<String> {
     })
 }
 
+/// Rows that are ranked apart and may be better than whoever leads the ranked ones: what follows is then said of the others alone.
+fn beyond<'a>(
+    summary: &Summary<'_>,
+    leader: &Row,
+    bounds: impl Iterator<Item = &'a Row>,
+) -> String {
+    let lead = compared(summary, leader).unwrap_or_default();
+    let may_be_better = |row: &&Row| {
+        compared(summary, row).is_some_and(|bound| match summary.compared() {
+            Compared::MessagesPerSecond => bound > lead,
+            // Late sends make a latency look longer than it is; what missed its rate is not better.
+            Compared::LatencyP99 => row.rate.is_none_or(|rate| rate.is_kept),
+        })
+    };
+    let rows: Vec<&Row> = bounds.filter(may_be_better).collect();
+    match (rows.as_slice(), summary.compared()) {
+        ([], _) => String::new(),
+        (rows, Compared::MessagesPerSecond) => format!(
+            "{} gave as much as the generator could ask for ({} or more); of the others ",
+            names(rows.iter().copied()),
+            rows.iter()
+                .find_map(|row| figure(summary, row))
+                .unwrap_or_default()
+        ),
+        (rows, Compared::LatencyP99) => format!(
+            "{} had a generator that sent late, and a p99 that is a bound; of the others ",
+            names(rows.iter().copied())
+        ),
+    }
+}
+
 fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
     let at = at(summary, &group.heading);
     let of_standing = |standing| {
@@ -124,6 +157,10 @@ fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
     let Some((&leader, others)) = ranked.split_first() else {
         return of_bounds(of_standing(Standing::Qualified).collect()).map(|said| at + &said);
     };
+    let at = format!(
+        "{at}{}",
+        beyond(summary, leader, of_standing(Standing::Qualified))
+    );
     let leading = figure(summary, leader)?;
     if others.is_empty() {
         let limit = match leader.limit {
@@ -148,10 +185,9 @@ fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
         .partition(|row| row.rank == leader.rank);
     let ahead = match tied.as_slice() {
         [] => format!("{} leads with {leading}", leader.target),
-        tied if behind.is_empty() => format!(
-            "no difference seen among {} ({leading} to {})",
-            plural(ranked.len() as u64, "server"),
-            figure(summary, tied.last().copied()?)?
+        _ if behind.is_empty() => format!(
+            "{} leads with {leading}, not told apart from any other",
+            leader.target
         ),
         tied => format!(
             "{} leads with {leading}, not told apart from {}",
@@ -176,6 +212,16 @@ fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
         })
     });
     Some(format!("{at}{ahead}{}.", last.unwrap_or_default()))
+}
+
+/// Of single trials nobody knows the spread.
+fn of_chance(summary: &Summary<'_>) -> Option<String> {
+    let rates = summary.rows().filter_map(|row| row.messages_per_second);
+    let rates: Vec<Estimate> = rates.collect();
+    let is_comparison = summary.plan.targets.len() > 1 && !rates.is_empty();
+    let are_single = rates.iter().all(|rate| rate.spread == Spread::Single);
+    (is_comparison && are_single)
+        .then(|| "Each figure is one trial: small differences may be chance.".to_owned())
 }
 
 /// What rows are ordered by.
@@ -294,59 +340,58 @@ fn of_accept(table: &accept::Table<'_>) -> Option<String> {
     })
 }
 
+/// The phase of the question: how long until one line has come out of every connection.
 fn of_fanout(table: &fanout::Table<'_>) -> Option<String> {
-    let is_whole = |row: &&fanout::Row| row.crowd.standing == Standing::Ranked;
-    let get = |row: &fanout::Row| {
-        row.duration_ns(PhaseKind::Get)
-            .map(|found: Estimate| found.median)
-    };
-    let rows = table.rows.iter().filter(is_whole);
-    let mut known: Vec<(&fanout::Row, f64)> =
-        rows.filter_map(|row| Some((row, get(row)?))).collect();
+    let ranked = |row: &&fanout::Row| row.crowd.standing == Standing::Ranked;
+    let rows = table.rows.iter().filter(ranked);
+    let mut known: Vec<(&str, f64)> = rows
+        .filter_map(|row| {
+            let get = row.duration_ns(PhaseKind::Get)?;
+            Some((row.crowd.target.as_str(), get.median))
+        })
+        .collect();
     known.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let (first, first_ns) = known.first()?;
-    let said = |row: &fanout::Row, ns: f64| format!("{} in {}", row.crowd.target, time_ns(ns));
-    let last = match known.as_slice() {
-        [_, .., (last, last_ns)] => {
-            format!(", and in {} by {}", time_ns(*last_ns), last.crowd.target)
-        }
-        _ => String::new(),
-    };
     let others = match table.rows.len() - known.len() {
         0 => String::new(),
         some => format!(" ({} not compared)", exact(some as u64)),
     };
-    let first = said(first, *first_ns);
-    let first = first.replacen(" in ", " delivers one line to all in ", 1);
-    Some(format!("{}: {first}{last}{others}.", table.heading))
+    let (first, first_ns) = *known.first()?;
+    let slowest = match known.as_slice() {
+        [_, .., (last, last_ns)] => format!(", {last} in {}", time_ns(*last_ns)),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{}: {first} delivers one line to all in {}{slowest}{others}.",
+        table.heading,
+        time_ns(first_ns)
+    ))
 }
 
 fn of_hold(row: &hold::Row) -> Option<String> {
-    let opened = row.opened_ns?;
+    let crowd = &row.crowd;
+    if matches!(crowd.standing, Standing::Invalid | Standing::Failed) {
+        return None;
+    }
+    let opened = match crowd.connected? {
+        all if all == crowd.connections => exact(all.into()),
+        some => format::of(some, crowd.connections),
+    };
     let bytes = [
         ("server", row.server_bytes_per_connection),
         ("generator", row.generator_bytes_per_connection),
         ("kernel", row.kernel_bytes_per_connection),
     ];
+    let bytes = bytes.into_iter();
     let bytes: Vec<String> = bytes
-        .into_iter()
         .filter_map(|(of, bytes)| Some(format!("{} in the {of}", format::bytes(bytes?.median))))
         .collect();
     let each = match bytes.as_slice() {
         [] => String::new(),
         bytes => format!(". Each takes {}", list(bytes)),
     };
-    let whole = row
-        .crowd
-        .connected
-        .map(|connected| format::of(connected, row.crowd.connections));
     Some(format!(
-        "{} opened {} connections in {}{each}.",
-        row.crowd.target,
-        match row.crowd.connected {
-            Some(connected) if connected == row.crowd.connections => exact(connected.into()),
-            _ => whole?,
-        },
-        time_ns(opened.median)
+        "{} opened {opened} connections in {}{each}.",
+        crowd.target,
+        time_ns(row.opened_ns?.median)
     ))
 }

@@ -186,12 +186,12 @@ impl Found<'_> {
             happened,
             cause,
             remedy,
-            page,
             ..
         } = self;
         format!(
-            "{}: {happened} Cause: {cause} Remedy: {remedy} See {page}.",
-            self.title_and_place()
+            "{}: {happened} Cause: {cause} Remedy: {remedy} More: throng explain {}.",
+            self.title_and_place(),
+            self.worst.name()
         )
     }
 

@@ -24,6 +24,9 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
     if let Some(warning) = context::cut_short(summary) {
         text += &format!("\n**{}**\n", escaped(&warning));
     }
+    if !summary.answer.is_empty() {
+        text += &format!("\n{}\n", escaped(&summary.answer.join(" ")));
+    }
     for group in &summary.groups {
         text += &format!("\n## {}\n\n", escaped(&group.heading));
         text += &group_table(summary, group);

@@ -18,6 +18,7 @@ use throng_record::{
     CheckKind, Limit, Machine, NetworkRecord, Pacing, Plan, RunRecord, SweptValue,
 };
 
+use crate::answer;
 use crate::backlog::{self, Failures, Table};
 use crate::checks::{self, Remark};
 use crate::disturbed::{self, Disturbed};
@@ -47,6 +48,8 @@ pub struct Summary<'a> {
     pub interrupted: bool,
     /// Name of the target that the others are compared with.
     pub baseline: &'a str,
+    /// The answer to the run's question, in sentences.
+    pub answer: Vec<String>,
     /// The echo or the churn experiment's rows, by setting, in the plan's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group<'a>>,
@@ -263,6 +266,7 @@ impl<'a> Summary<'a> {
             trials_made: 0,
             interrupted: record.interrupted,
             baseline: target_name(plan, plan.baseline),
+            answer: Vec::new(),
             held_to_one_cpu: held_to_one_cpu(record),
             disturbed: disturbed::of(record),
             remarks: checks::remarks(record),
@@ -279,6 +283,7 @@ impl<'a> Summary<'a> {
             machine: &record.machine,
         };
         summary.trials_made = summary.counts().map(TrialCounts::made).sum();
+        summary.answer = answer::sentences(&summary);
         summary
     }
 

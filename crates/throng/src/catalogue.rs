@@ -14,7 +14,7 @@ use crate::failure::{Failure, note};
 /// Where the catalogued servers are.
 #[derive(Debug, Args)]
 pub(crate) struct CatalogueFlag {
-    /// Folder of the catalogue, for servers of your own: LANGUAGE/SERVER/server.toml [default: throng's own]
+    /// Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng's own]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Launched servers")]
     catalogue: Option<PathBuf>,
 }

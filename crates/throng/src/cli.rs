@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept, backlog, churn, completions, doctor, echo, fanout, generate, guard, hold, load, man,
-    namespace, report, run, serve, servers,
+    accept, backlog, churn, completions, doctor, echo, explain, fanout, generate, guard, hold,
+    load, man, namespace, report, run, runs, serve, servers,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -23,6 +23,8 @@ Examples:
   throng servers                               the built-in models and the catalogue
   throng doctor                                what this machine allows
   throng report latest --format markdown       the last run once more
+  throng runs                                  the runs that are kept
+  throng explain accept-queue-overflow         a finding, a check or a model in depth
 
 Exit codes:
   0    done
@@ -64,6 +66,8 @@ pub(crate) enum Command {
     Servers(servers::Arguments),
     Doctor(doctor::Arguments),
     Report(report::Arguments),
+    Runs(runs::Arguments),
+    Explain(explain::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     Load(load::Arguments),
@@ -86,6 +90,8 @@ impl Command {
             Self::Servers(arguments) => servers::run(arguments),
             Self::Doctor(arguments) => doctor::run(arguments),
             Self::Report(arguments) => report::run(arguments),
+            Self::Runs(arguments) => runs::run(arguments),
+            Self::Explain(arguments) => explain::run(arguments),
             Self::Completions(arguments) => completions::run(arguments),
             Self::Man(arguments) => man::run(arguments),
             Self::Load(arguments) => load::run(arguments),
@@ -93,5 +99,74 @@ impl Command {
             Self::Guard(arguments) => guard::run(arguments),
             Self::Generate(arguments) => generate::run(arguments),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use clap::Parser as _;
+
+    use super::{AFTER_HELP, Cli};
+
+    /// The Markdown files of a folder and of those below it.
+    fn pages(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+        let paths = entries.map(|entry| entry.path());
+        let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
+        let is_page = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "md");
+        let here = files.into_iter().filter(is_page);
+        here.chain(folders.iter().flat_map(|folder| pages(folder)))
+            .collect()
+    }
+
+    /// The command lines of a page's shell blocks.
+    fn shown(page: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut is_shell = false;
+        for line in page.lines() {
+            match line.strip_prefix("```") {
+                Some(kind) => is_shell = matches!(kind, "sh" | "console"),
+                None if is_shell => lines.push(line.trim_start_matches("$ ").to_owned()),
+                None => {}
+            }
+        }
+        lines
+    }
+
+    /// Whether it is a throng command and no synopsis, and if so which words it has; what follows a pipe is left out.
+    fn words(line: &str) -> Option<Vec<String>> {
+        let rest = line.trim().strip_prefix("throng ")?;
+        if rest.contains(['…', '[']) {
+            return None;
+        }
+        let rest = rest.split("   ").next().unwrap_or(rest);
+        let words = shlex::split(rest).unwrap_or_else(|| panic!("not a command line: {line}"));
+        let end = words
+            .iter()
+            .position(|word| word == "|" || word == ">" || word == "#");
+        let own = words.into_iter().take(end.unwrap_or(usize::MAX));
+        Some(std::iter::once("throng".to_owned()).chain(own).collect())
+    }
+
+    #[test]
+    fn every_command_that_the_documentation_shows_is_one() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut pages = pages(&root.join("docs"));
+        pages.extend(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+        let texts = pages
+            .iter()
+            .map(|page| std::fs::read_to_string(page).expect("text"));
+        let mut lines: Vec<String> = texts.flat_map(|text| shown(&text)).collect();
+        lines.extend(AFTER_HELP.lines().map(str::to_owned));
+        let commands: Vec<Vec<String>> = lines.iter().filter_map(|line| words(line)).collect();
+        assert!(commands.len() > 80, "{}", commands.len());
+        let wrong = commands.iter().filter_map(|command| {
+            let error = Cli::try_parse_from(command).err()?;
+            Some(format!("{}: {error}", command.join(" ")))
+        });
+        let wrong: Vec<String> = wrong.collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }

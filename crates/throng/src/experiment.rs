@@ -31,10 +31,10 @@ pub(crate) struct ReportFlags {
     /// Form of the report
     #[arg(long, default_value = Format::Terminal.name(), value_parser = formats(), help_heading = "Report")]
     format: Format,
-    /// In the terminal every table, cause and remedy, and how to read them, rather than what fits a screen
+    /// Show every table, cause and remedy in the terminal, instead of one screen
     #[arg(long, help_heading = "Report")]
     full: bool,
-    /// File for the report; standard output where absent
+    /// File for the report [default: standard output]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Report")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct ReportFlags {
 /// Where runs are kept.
 #[derive(Debug, Args)]
 pub(crate) struct RunsFlag {
-    /// Folder in which runs are kept, each in a folder of its own
+    /// Folder for the records of runs
     #[arg(long, value_name = "DIR", default_value = "throng-runs", value_hint = ValueHint::DirPath, help_heading = "Report")]
     pub(crate) runs_dir: PathBuf,
 }
@@ -50,13 +50,13 @@ pub(crate) struct RunsFlag {
 /// The flags of commands that measure, beyond those of the plan.
 #[derive(Debug, Args)]
 pub(crate) struct RunFlags {
-    /// The short form: fewer and shorter trials, two minutes at most
+    /// Fewer and shorter trials: two minutes at most
     #[arg(long, help_heading = "Load")]
     quick: bool,
-    /// How long trials that were disturbed are made again at the end; 0 for never [default: as long as the plan is estimated to take]
+    /// Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]
     #[arg(long, value_name = "TIME", value_parser = patience, help_heading = "Load")]
     patience: Option<Duration>,
-    /// Take disturbed trials (stolen CPU time, other programs, drift) for invalid ones, as a CI on a machine of its own may want
+    /// Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet
     #[arg(long, conflicts_with = "patience", help_heading = "Load")]
     strict: bool,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(crate) struct RunFlags {
 /// Where the handshakes are kept as they were seen.
 #[derive(Debug, Args)]
 pub(crate) struct CaptureFlag {
-    /// Keep the handshakes seen, for Wireshark and the like; of the backlog experiment
+    /// Keep the observed handshakes, for Wireshark; for backlog
     #[arg(long, value_name = "FILE.pcapng", value_hint = ValueHint::FilePath, help_heading = "Report")]
     capture: Option<PathBuf>,
 }

@@ -16,6 +16,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod runs;
+mod table;
 mod verdict;
 
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Finding and reading stored runs.
+//! Finding and reading stored runs, by folder, name or label.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,21 @@ use throng_record::{RunRecord, schema};
 
 use crate::failure::Failure;
 
-/// The `run.json` that is meant: a folder's, the file itself, or the one written last below `runs_directory`.
+/// The file in a run's folder that holds its label.
+pub(crate) const LABEL: &str = "label";
+
+/// The `run.json` that is meant: a folder's, the file itself, that of a name or label below `runs_directory`, or the one written last there.
 pub(crate) fn find(run: &Path, runs_directory: &Path) -> Result<PathBuf, Failure> {
     if run.is_dir() {
         return Ok(run.join("run.json"));
+    }
+    if run.is_file() {
+        return Ok(run.to_owned());
+    }
+    let named = runs_directory.join(run);
+    let labelled = || labelled(run.to_str()?, runs_directory);
+    if let Some(folder) = Some(named).filter(|path| path.is_dir()).or_else(labelled) {
+        return Ok(folder.join("run.json"));
     }
     if run.as_os_str() == "latest" && !run.exists() {
         return latest(runs_directory).ok_or_else(|| {
@@ -23,6 +34,19 @@ pub(crate) fn find(run: &Path, runs_directory: &Path) -> Result<PathBuf, Failure
         });
     }
     Ok(run.to_owned())
+}
+
+/// A run's label.
+pub(crate) fn label(folder: &Path) -> Option<String> {
+    let text = fs::read_to_string(folder.join(LABEL)).ok()?;
+    Some(text.trim().to_owned()).filter(|label| !label.is_empty())
+}
+
+/// The folder of the run with this label.
+pub(crate) fn labelled(wanted: &str, runs_directory: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(runs_directory).ok()?.flatten();
+    let mut folders = entries.map(|entry| entry.path());
+    folders.find(|folder| label(folder).is_some_and(|label| label == wanted))
 }
 
 fn latest(runs_directory: &Path) -> Option<PathBuf> {
@@ -41,7 +65,7 @@ pub(crate) fn read(path: &Path) -> Result<RunRecord, Failure> {
     let text = fs::read_to_string(path).map_err(|error| {
         Failure::usage(format_args!("cannot read the run {}", path.display()))
             .cause(error)
-            .hint("RUN is a folder in throng-runs, its run.json, or `latest`")
+            .hint("RUN is a folder in throng-runs, its run.json, a label, or `latest`; `throng runs` lists them")
     })?;
     schema::read(&text).map_err(|error| {
         Failure::usage(format_args!("cannot read the run {}", path.display())).cause(error)

@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::path::Path;
 
 use support::backlog::assert_valid_but_for_noise;
 use support::{Bench, Outcome, THRONG, failed_checks};
@@ -348,4 +349,43 @@ fn what_cannot_be_checked_is_told_from_what_is_broken() {
     let outcome = other.throng(&flags);
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.stderr.contains("`rust`"), "{}", outcome.stderr);
+}
+
+/// What a server's file says to type.
+fn runtimes_named() -> std::collections::BTreeSet<String> {
+    let catalogue = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+    let languages = std::fs::read_dir(catalogue).expect("a folder").flatten();
+    let servers = languages.filter_map(|language| std::fs::read_dir(language.path()).ok());
+    let files = servers.flat_map(|servers| servers.flatten().map(|server| server.path()));
+    let texts = files.filter_map(|server| std::fs::read_to_string(server.join("server.toml")).ok());
+    let named = |text: String| {
+        let (_, name) = text.split_once("catalogue/runtimes.sh ")?;
+        let end = name.find([',', '"'])?;
+        Some(name[..end].to_owned())
+    };
+    texts.filter_map(named).collect()
+}
+
+#[test]
+fn the_script_that_installs_runtimes_knows_all_that_servers_name() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue/runtimes.sh");
+    let list = |name: &str| {
+        let mut command = std::process::Command::new(&script);
+        command.args(["--list", name]).output().expect("started")
+    };
+    let named = runtimes_named();
+    assert!(named.len() >= 4, "{named:?}");
+    for name in named {
+        let output = list(&name);
+        assert!(output.status.success(), "{name}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        assert!(
+            text.lines()
+                .any(|line| line.ends_with(&format!("  {name}"))),
+            "{text}"
+        );
+    }
+    let unknown = list("perl");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("there is no runtime 'perl'"));
 }

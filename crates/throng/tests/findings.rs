@@ -26,7 +26,11 @@ fn told<'a>(name: &str, outcome: &Outcome, trial: &'a Trial) -> &'a Finding {
     assert!(root.join(&page).exists());
     // A report may break the line at a hyphen.
     let words: String = outcome.stdout.split_whitespace().collect();
-    assert!(words.contains(&page), "{}", outcome.stdout);
+    assert!(
+        words.contains(&format!("throngexplain{name}")),
+        "{}",
+        outcome.stdout
+    );
     finding
 }
 

@@ -88,7 +88,7 @@ fn a_generator_with_nothing_to_spare_is_found() {
         return;
     }
     assert!(
-        outcome.stdout.contains("docs/findings/generator-bound.md"),
+        outcome.stdout.contains("throng explain generator-bound"),
         "{}",
         outcome.stdout
     );

@@ -33,6 +33,8 @@ fn the_help_of_every_command() {
         "servers",
         "doctor",
         "report",
+        "runs",
+        "explain",
         "completions",
         "man",
         "load",

@@ -1,4 +1,4 @@
-//! How `throng run` does on a disturbed machine: rows ranked, and the order of the models beside that of quiet runs, by several statistics.
+//! How `throng run` does on a disturbed machine: rows ranked, and the order of the models beside that of quiet runs, by the rate and by CPU time per message.
 //!
 //! Runs are made in turn as the machine is, with what its hypervisor takes, and beside neighbours: loops of this program that use each CPU for random
 //! stretches. Three runs before them are the quiet one: of all their trials, those that nothing disturbed. Orders are compared by Kendall's τ over
@@ -28,30 +28,16 @@ const QUIET_RUNS: u32 = 3;
 struct Statistic {
     name: &'static str,
     of_trial: fn(&Trial) -> Option<f64>,
-    /// Whether attempts count that a better one took the place of.
-    of_all_attempts: bool,
 }
 
-const STATISTICS: [Statistic; 4] = [
+const STATISTICS: [Statistic; 2] = [
     Statistic {
-        name: "rate of the trials that count",
+        name: "rate",
         of_trial: rate,
-        of_all_attempts: false,
-    },
-    Statistic {
-        name: "rate of all attempts",
-        of_trial: rate,
-        of_all_attempts: true,
-    },
-    Statistic {
-        name: "rate ÷ share of the CPUs left",
-        of_trial: |trial| Some(rate(trial)? / left(trial)),
-        of_all_attempts: false,
     },
     Statistic {
         name: "messages per CPU second",
         of_trial: |trial| Some(1.0 / cpu_seconds_per_message(trial)?),
-        of_all_attempts: false,
     },
 ];
 
@@ -80,8 +66,8 @@ fn compare(bench: &Bench, runs: &Path) -> Result<()> {
                 "alone" => tour(runs)?,
                 _ => beside_neighbours(|| tour(runs))?,
             };
-            println!("{round}, {beside}: {}", made.words());
             compared.add(&made.record.trials);
+            println!("{round}, {beside}: {}; {}", made.words(), compared.last());
         }
     }
     for (beside, compared) in ["alone", "beside neighbours"].iter().zip(&compared) {
@@ -134,6 +120,13 @@ impl Compared {
         }
     }
 
+    /// What became of the last run.
+    fn last(&self) -> String {
+        let taus = self.taus.iter().filter_map(|taus| taus.last());
+        let taus: Vec<String> = taus.map(|tau| format!("{tau:.3}")).collect();
+        format!("τ {}", taus.join(" "))
+    }
+
     fn print(&self) {
         for (which, statistic) in STATISTICS.iter().enumerate() {
             let Some(middle) = median::estimate(&self.taus[which]) else {
@@ -168,11 +161,12 @@ fn told_apart(rows: &Rows) -> Vec<((u32, u32), (u32, u32))> {
 
 fn rows(trials: &[Trial], statistic: &Statistic) -> Rows {
     let mut figures: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
-    for trial in trials.iter().filter(|trial| trial.stands()) {
-        if statistic.of_all_attempts || !trial.is_superseded {
-            let row = figures.entry((trial.setting, trial.target)).or_default();
-            row.extend((statistic.of_trial)(trial));
-        }
+    let counted = trials
+        .iter()
+        .filter(|trial| trial.stands() && !trial.is_superseded);
+    for trial in counted {
+        let row = figures.entry((trial.setting, trial.target)).or_default();
+        row.extend((statistic.of_trial)(trial));
     }
     let rows = figures.into_iter();
     rows.filter_map(|(row, figures)| Some((row, median::estimate(&figures)?)))
@@ -256,21 +250,6 @@ fn beside_neighbours<T>(act: impl FnOnce() -> T) -> T {
 
 fn rate(trial: &Trial) -> Option<f64> {
     Some(trial.exchange.as_ref()?.replies_per_second)
-}
-
-/// The share of both sides' CPUs that neither the hypervisor nor other programs took.
-fn left(trial: &Trial) -> f64 {
-    let sides = [&trial.server, &trial.generator].into_iter().flatten();
-    let (taken, all) = sides.fold((0.0, 0.0), |(taken, all), side| {
-        let own = side.stolen_ns.unwrap_or(0) + side.others_ns.unwrap_or(0);
-        let whole = side.window_ns as f64 * side.cpus.len() as f64;
-        (taken + own as f64, all + whole)
-    });
-    if all > 0.0 {
-        (1.0 - taken / all).max(0.01)
-    } else {
-        1.0
-    }
 }
 
 fn cpu_seconds_per_message(trial: &Trial) -> Option<f64> {

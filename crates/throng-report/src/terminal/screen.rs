@@ -6,7 +6,6 @@ use comfy_table::{Cell, Table};
 use super::Page;
 use super::sheet::{GAP, Layout, Sheet, aligned, coloured, laid_out};
 use crate::accept::columns as accept_columns;
-use crate::answer;
 use crate::backlog;
 use crate::columns::{self, Column, Tabular, overview_title, short_throughput};
 use crate::context;
@@ -19,7 +18,11 @@ use crate::overview::Overview;
 use crate::ratio::Compared;
 use crate::summary::{Group, Standing};
 
-/// Lines of tables that a screen has room for.
+/// Lines of a screen.
+const SCREEN: usize = 45;
+/// Lines that a section needs for its heading, one entry, and how many more there are; with fewer there is only their number.
+const LEAST: usize = 6;
+/// Lines of tables that leave room for the rest.
 const LINES: usize = 20;
 /// From wide to narrow: one part each.
 const ECHO: [&[Column]; 3] = {
@@ -68,38 +71,81 @@ const BESIDE_CYCLES: &[Column] = &[Column::P99, Column::ServerCpuOfCycle];
 impl Page<'_> {
     /// The whole of it.
     pub(super) fn screen(&self) -> String {
-        let summary = self.summary;
+        let answer = self.summary.answer.join(" ");
         let mut blocks = vec![self.brief_head()];
-        let answer = answer::sentences(summary);
-        blocks.extend(
-            (!answer.is_empty()).then(|| self.wrapped(&answer.join(" "), "", Style::new())),
-        );
+        blocks.extend((!answer.is_empty()).then(|| self.wrapped(&answer, "", Style::new())));
         blocks.extend(self.main_tables());
-        let findings: Vec<String> = summary.findings.iter().map(Found::headline).collect();
-        let mut doubts: Vec<String> = summary
-            .remarks
-            .iter()
-            .map(|remark| remark.headline())
-            .collect();
-        let disturbed = summary.disturbed.as_ref();
-        doubts.extend(disturbed.map(|some| some.headline(summary.trials_made)));
-        doubts.extend(
-            summary
-                .plan
-                .left_out
-                .iter()
-                .map(|one| format!("{} left out: {}", one.name, one.why)),
-        );
-        for (title, lines) in [("Findings", findings), ("Doubts", doubts)] {
-            let text = self.notes(title, &lines);
-            blocks.extend((!text.is_empty()).then_some(text));
-        }
-        blocks.push(self.wrapped(
-            "Every table, cause and remedy, and how to read them: throng report --full",
+        let more = self.wrapped(
+            "Every table, cause and remedy: throng report --full. A finding in depth: throng explain NAME",
             "",
             Style::new().dimmed(),
-        ));
+        );
+        // A blank line follows each block.
+        let used: usize = blocks.iter().map(|block| block.lines().count() + 1).sum();
+        let room = SCREEN.saturating_sub(used + more.lines().count());
+        blocks.extend(self.sections(room));
+        blocks.push(more);
         blocks.join("\n")
+    }
+
+    /// What explains the figures and what is in doubt, in so many lines.
+    fn sections(&self, room: usize) -> Vec<String> {
+        let summary = self.summary;
+        let findings: Vec<String> = summary.findings.iter().map(Found::headline).collect();
+        let remarks = summary.remarks.iter().map(|remark| remark.headline());
+        let disturbed = summary.disturbed.as_ref();
+        let disturbed = disturbed.map(|some| some.headline(summary.trials_made));
+        let left_out = summary.plan.left_out.iter();
+        let left_out = left_out.map(|one| format!("{} left out: {}", one.name, one.why));
+        let doubts: Vec<String> = remarks.chain(disturbed).chain(left_out).collect();
+        // Doubts may have half of it, findings what these leave.
+        let of_doubts = self
+            .height(&doubts)
+            .min((room / 2).max(room.saturating_sub(self.height(&findings))));
+        let sections = [
+            ("Findings", findings, room.saturating_sub(of_doubts)),
+            ("Doubts", doubts, of_doubts),
+        ];
+        let sections = sections
+            .into_iter()
+            .filter(|(_, notes, _)| !notes.is_empty());
+        sections
+            .map(|(title, notes, room)| match room {
+                _ if self.height(&notes) <= room => self.notes(title, &notes),
+                0..LEAST => self.wrapped(
+                    &format!("{title}: {}", notes.len()),
+                    "",
+                    Style::new().bold(),
+                ),
+                _ => self.notes_within(title, &notes, room),
+            })
+            .collect()
+    }
+
+    /// Lines of a section, with its heading and the blank line behind it.
+    fn height(&self, notes: &[String]) -> usize {
+        match notes {
+            [] => 0,
+            notes => self.notes("", notes).lines().count() + 1,
+        }
+    }
+
+    /// As many as there is room for, and at least one; then how many more there are.
+    fn notes_within(&self, title: &str, notes: &[String], room: usize) -> String {
+        // The heading, the line that tells of the rest, and the blank line.
+        let mut left = room.saturating_sub(3);
+        let mut shown = Vec::new();
+        for note in notes {
+            let lines = self.wrapped(note, "- ", Style::new()).lines().count();
+            if lines > left && !shown.is_empty() {
+                break;
+            }
+            left = left.saturating_sub(lines);
+            shown.push(note.clone());
+        }
+        let rest = notes.len() - shown.len();
+        shown.extend((rest > 0).then(|| format!("{rest} more")));
+        self.notes(title, &shown)
     }
 
     fn brief_head(&self) -> String {

@@ -122,7 +122,7 @@ fn findings_are_in_every_format_of_every_experiment() {
         let told =
             "Generator-bound, io-uring at 10 connections: the generator used 99 % of its CPU";
         assert!(text.contains(told), "{text}");
-        assert!(text.contains("docs/findings/generator-bound.md"), "{text}");
+        assert!(text.contains("throng explain generator-bound"), "{text}");
     }
     let json = render(&record, Format::Json, &FULL);
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");

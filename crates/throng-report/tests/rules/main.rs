@@ -1,6 +1,7 @@
 //! The rules by which a run becomes rows: what is ranked, what is a bound, what is left out, whatever the record holds.
 
 mod accept;
+mod answer;
 mod backlog;
 mod churn;
 mod disturbed;

@@ -28,7 +28,7 @@ the accept queue full, the kernel's timers decide: a connect may take a second o
 A flag with a list (…,…) is swept: every combination of all values is measured,
 clients varying fastest.";
 
-/// Measure what a short accept queue does to clients, and say why
+/// Measure what a short accept queue does to clients, and explain it
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {

@@ -28,7 +28,7 @@ a language, `catalogue` for all.
 A flag with a list (…,…) is swept: every combination of all values is measured,
 connections varying fastest.";
 
-/// Measure how many messages a second servers send back, and at what latency
+/// Measure messages per second and latency of servers that answer each message
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {

@@ -15,6 +15,7 @@ Examples:
   throng report                                        the last run in throng-runs
   throng report latest --format markdown --output run.md
   throng report throng-runs/2026-01-31T12-00-00Z-tour --format csv
+  throng report 'before the fix' --full                see throng runs --help for labels
   throng report --schema > run.schema.json
 
 Nothing is measured again: a report only reads the record.";
@@ -23,7 +24,7 @@ Nothing is measured again: a report only reads the record.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// A run's folder, its run.json, or `latest`
+    /// A run's folder or its name in --runs-dir, its run.json, its label, or `latest`
     #[arg(default_value = "latest", value_hint = ValueHint::AnyPath)]
     run: PathBuf,
     /// Print the JSON Schema of run.json, and do nothing else

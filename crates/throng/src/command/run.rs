@@ -32,14 +32,14 @@ A flag given here replaces what the plan says. A flag with a list (…,…) is s
 every combination of all values is measured, connections or clients varying fastest.
 Flags that the plan's experiment has no use for are refused.";
 
-/// Carry out a plan: built in, or your own
+/// Run a plan: a built-in one, or your own
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
     /// Name of a built-in plan, or path of a .toml file
     #[arg(default_value = plans::BUILT_IN[0].name, value_hint = ValueHint::FilePath)]
     plan: String,
-    /// List the built-in plans, and do nothing else
+    /// List the built-in plans
     #[arg(long)]
     list: bool,
     #[command(flatten)]

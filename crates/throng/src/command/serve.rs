@@ -49,22 +49,22 @@ pub(crate) struct Arguments {
     /// Length of each accept queue; the kernel clamps it to net.core.somaxconn
     #[arg(long, value_name = "N", default_value_t = 1024)]
     backlog: u32,
-    /// Threads or processes that serve, for models in which that is a choice
+    /// Threads or processes that serve, for models that have a choice
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroU32>,
     /// Threads that accept at each listener and start a thread for each connection (thread-per-connection only)
     #[arg(long, value_name = "N")]
     accept_threads: Option<NonZeroU32>,
-    /// How what goes to everyone comes from its reader to the writers (two-threads-per-connection only) [default: condvar]
+    /// How a broadcast message passes from its reader to the writers (two-threads-per-connection only) [default: condvar]
     #[arg(long, value_name = "WAY", value_parser = hand_overs().map(|name| name.parse::<HandOver>().expect("only hand-overs are possible values")))]
     hand_over: Option<HandOver>,
-    /// How long each answer waits: of `oneshot`, and of `http` where a request does not say itself
+    /// Delay of each answer of `oneshot`, and of `http` if the request does not name one
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     delay: Option<Duration>,
-    /// The same as a number of milliseconds, as servers of the catalogue take it: 40, 1.5
+    /// The same in milliseconds, as catalogued servers take it: 40, 1.5
     #[arg(long, value_name = "N", value_parser = milliseconds, conflicts_with = "delay")]
     delay_ms: Option<Duration>,
-    /// Let the handler sleep a delay out, as a careless one does: in an event loop everybody else waits too
+    /// The handler sleeps for the delay, as a careless one does: an event loop then serves nobody else
     #[arg(long)]
     delay_inline: bool,
 }

@@ -4,7 +4,6 @@ mod build;
 mod check;
 mod list;
 mod subject;
-mod table;
 
 use clap::{Args, Subcommand};
 
@@ -29,7 +28,7 @@ reads `serves k of N`, and is not ranked. Workers are threads, loops or processe
 Every model serves every workload of `throng serve`, but for broadcast: the list says which do.
 Catalogued servers need a runtime; the list says which is there, and how to install the others.";
 
-/// List the servers, built-in and catalogued: what each is, and whether it can run here
+/// List built-in and catalogued servers, and whether each can run here
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct Arguments {

@@ -10,7 +10,7 @@ use super::{PublishedFlag, RepeatFlags, lists};
 /// How many connections pile up, how often, and where.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AcceptFlags {
-    /// Connections that pile up; a list measures each number apart [default: 10000]
+    /// Idle connections at the end; each number of a list is a measurement of its own [default: 10000]
     #[arg(short, long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
     connections: Option<Vec<Sweep<u32>>>,
     #[command(flatten)]
@@ -20,10 +20,10 @@ pub(crate) struct AcceptFlags {
     /// CPU of the one process, such as :1, or any [default: the last one]
     #[arg(long, value_name = "CPUS", help_heading = "Surroundings")]
     cpus: Option<CpuChoice>,
-    /// Its network: a private one with its own settings, or the host's [default: private]
+    /// Network of the process: a private one with its own settings, or the host's [default: private]
     #[arg(long, value_parser = super::words::<Network>(&["private", "host"]), help_heading = "Surroundings")]
     net: Option<Network>,
-    /// Kernel setting of the private network; the host's is left as it is. Repeatable
+    /// Kernel setting of the private network; the host's stays as it is. Repeatable
     #[arg(long, value_name = "NAME=VALUE,…", help_heading = "Surroundings")]
     kernel: Vec<KernelSetting>,
 }

@@ -13,19 +13,19 @@ use super::{ClientFlags, list, lists};
 pub(crate) struct BacklogFlags {
     #[command(flatten)]
     clients: ClientFlags,
-    /// Requests that each client makes, one after the other, each on a new connection [default: 5]
+    /// Requests of each client, one after another, each on a new connection [default: 5]
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u64>, help_heading = "Load")]
     requests: Option<Vec<Sweep<u64>>>,
-    /// The same as a number for all clients together, which share it evenly
+    /// Requests of all clients together, shared evenly; in place of --requests
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u64>, help_heading = "Load")]
     requests_total: Option<Vec<Sweep<u64>>>,
-    /// How long built-in servers are to take for a request, and others are said to take [default: 40ms]
+    /// Service time of a request: built-in servers are told it, of others it is assumed [default: 40ms]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = value::duration, help_heading = "Load")]
     service_time: Option<Vec<Duration>>,
-    /// Let event loops wait inline for the service time: nobody else is served meanwhile
+    /// Event loops block for the service time, so that all their other connections wait
     #[arg(long, help_heading = "Load")]
     delay_inline: bool,
-    /// Observe neither the accept queue nor the handshakes: what slow requests waited for is then mostly not explained
+    /// Do not observe the accept queue and the handshakes; most slow requests then have no known cause
     #[arg(long, help_heading = "Load")]
     no_observe: bool,
 }

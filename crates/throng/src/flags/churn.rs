@@ -9,10 +9,10 @@ use super::{list, words};
 /// How a cycle ends, and whether it is watched.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ChurnFlags {
-    /// How the generator closes: by a FIN, which leaves its port in TIME_WAIT where the server does not close first, or by a RST [default: fin]
+    /// How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none [default: fin]
     #[arg(long, value_name = "CLOSING,…", value_delimiter = ',', value_parser = words::<Closing>(&["fin", "reset"]), help_heading = "Load")]
     closing: Option<Vec<Closing>>,
-    /// Observe the accept queue and the handshakes, which the churn experiment leaves out since it costs CPU time
+    /// Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time
     #[arg(long, help_heading = "Load")]
     observe: bool,
 }

@@ -12,7 +12,7 @@ pub(crate) struct ClientFlags {
     /// Clients, each with one connection at a time [default: 32; churn experiment: 100]
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
     clients: Option<Vec<Sweep<u32>>>,
-    /// What built-in servers answer, and clients ask [default: oneshot; churn experiment: echo; http with http:// targets]
+    /// What clients request and built-in servers answer [default: oneshot; churn experiment: echo; http with http:// targets]
     #[arg(long, value_name = "WORKLOAD,…", value_delimiter = ',', value_parser = words::<Workload>(&["oneshot", "http", "echo"]), help_heading = "Load")]
     workload: Option<Vec<Workload>>,
 }

@@ -21,10 +21,10 @@ pub(crate) struct CommonFlags {
     /// Kernel interface of the generator [default: auto]
     #[arg(long, value_name = "BACKEND,…", value_delimiter = ',', value_parser = words::<BackendChoice>(&["auto", "epoll", "io-uring"]), help_heading = "Generator")]
     backend: Option<Vec<BackendChoice>>,
-    /// Threads of the generator [default: one for each of its CPUs, more where connections need more descriptors]
+    /// Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Generator")]
     shards: Option<Vec<Sweep<u32>>>,
-    /// Local addresses to connect from: all of these together, no sweep
+    /// Local addresses to connect from, all of them in every trial (not a sweep)
     #[arg(
         long,
         value_name = "IP,…",
@@ -32,41 +32,41 @@ pub(crate) struct CommonFlags {
         help_heading = "Generator"
     )]
     source: Option<Vec<IpAddr>>,
-    /// Local addresses where --source names none: spread over 127.0.0.0/8, or the kernel's choice [default: spread]
+    /// Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]
     #[arg(long, value_name = "ADDRESSES,…", value_delimiter = ',', value_parser = words::<Addresses>(&["spread", "kernel"]), help_heading = "Generator")]
     addresses: Option<Vec<Addresses>>,
     /// Whether the generator sets TCP_NODELAY [default: true]
     #[arg(long, value_name = "BOOL,…", value_delimiter = ',', value_parser = BoolishValueParser::new(), help_heading = "Generator")]
     nodelay: Option<Vec<bool>>,
-    /// How long one connect may take [default: 10s; backlog experiment: 140s, beyond the kernel's own]
+    /// Timeout of a connect [default: 10s; backlog experiment: 140s, beyond the kernel's own]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Generator")]
     connect_timeout: Option<Vec<Duration>>,
-    /// How long one reply may take [default: 10s; backlog experiment: 120s; fanout: 60s]
+    /// Timeout of a reply [default: 10s; backlog experiment: 120s; fanout: 60s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Generator")]
     timeout: Option<Vec<Duration>>,
 
-    /// CPUs of the two sides: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]
+    /// CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]
     #[arg(long, value_name = "CPUS", help_heading = "Launched servers")]
     cpus: Option<CpuChoice>,
-    /// Length of the accept queue asked for [default: 1024; backlog experiment: 5]
+    /// Backlog of listen(2), the length of the accept queue [default: 1024; backlog experiment: 5]
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Launched servers")]
     backlog: Option<Vec<Sweep<u32>>>,
-    /// Worker threads or processes of built-in models in which that is a choice
+    /// Worker threads or processes of built-in models that have a choice
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Launched servers")]
     workers: Option<Vec<Sweep<u32>>>,
-    /// Threads that do nothing but accept, of the built-in model in which that is a choice
+    /// Threads that only accept, of the built-in model that has a choice
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Launched servers")]
     accept_threads: Option<Vec<Sweep<u32>>>,
-    /// Address family on which they listen: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]
+    /// Address family that servers listen on: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]
     #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = words::<ListenFamily>(&["ipv4", "ipv6", "unix"]), hide_possible_values = true, help_heading = "Launched servers")]
     family: Option<Vec<ListenFamily>>,
-    /// Their network and the generator's: a private one with its own settings and counters, or the host's [default: private]
+    /// Network of servers and generator: a private one with its own settings and counters, or the host's [default: private]
     #[arg(long, value_parser = words::<Network>(&["private", "host"]), help_heading = "Launched servers")]
     net: Option<Network>,
-    /// Kernel setting of the private network, such as somaxconn=16,4096; the host's is left as it is. A value that holds a comma itself is for plan files. Repeatable
+    /// Kernel setting of the private network, such as somaxconn=16,4096; the host's stays as it is. Values with a comma go into a plan file. Repeatable
     #[arg(long, value_name = "NAME=VALUE,…", help_heading = "Launched servers")]
     kernel: Vec<KernelSetting>,
-    /// How long one may take to listen [default: 10s]
+    /// Timeout for a server to listen [default: 10s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Launched servers")]
     ready_timeout: Option<Vec<Duration>>,
 }

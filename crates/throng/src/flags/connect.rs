@@ -8,10 +8,10 @@ use super::{list, lists};
 /// Where the connects are themselves measured.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ConnectFlags {
-    /// Connects in flight at once, for each shard; 1: one after the other, over all. Of the experiments fanout and hold [default: 1; hold: 64, fewer with many shards]
+    /// Connects in flight for each shard; 1: one after another over all shards. For fanout and hold [default: 1; hold: 64, fewer with many shards]
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
     connect_concurrency: Option<Vec<Sweep<u32>>>,
-    /// Connects that begin per second; of the same experiments [default: as fast as they go]
+    /// Connects begun per second; for fanout and hold [default: as fast as possible]
     #[arg(
         long,
         value_name = "PER-SECOND,…",

@@ -24,13 +24,13 @@ pub(crate) struct EchoFlags {
         help_heading = "Load"
     )]
     confidence: Option<Vec<f64>>,
-    /// The longest that --confidence is waited for [default: 30s]
+    /// Longest measurement with --confidence [default: 30s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
     max_duration: Option<Vec<Duration>>,
-    /// Closed loop: unanswered messages on each connection; open loop: at most so many [default: 1]
+    /// Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop [default: 1]
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Pacing")]
     outstanding: Option<Vec<Sweep<u32>>>,
-    /// Send in step: groups of this many connections send one message each and wait for all replies
+    /// Lockstep: groups of this many connections send one message each and wait for all replies
     #[arg(long, value_name = "GROUP,…", value_parser = value::counts::<u32>, help_heading = "Pacing")]
     lockstep: Option<Vec<Sweep<u32>>>,
     #[command(flatten)]
@@ -60,7 +60,7 @@ impl EchoFlags {
 /// How long a launched server lives, where trials may share one.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LifetimeFlag {
-    /// How long one process serves: a trial, or all that differ only in what the generator does [default: per-trial]
+    /// Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]
     #[arg(long, value_name = "LIFETIME", value_parser = words::<ServerLifetime>(&["per-trial", "per-sweep"]), help_heading = "Launched servers")]
     server: Option<ServerLifetime>,
 }

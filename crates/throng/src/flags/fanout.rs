@@ -11,10 +11,10 @@ use super::{list, lists, words};
 /// How many connect, and lines at a rate.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FanoutFlags {
-    /// Connections; a list measures each number apart [default: 1000]
+    /// Connections; each number of a list is a measurement of its own [default: 1000]
     #[arg(short, long, value_name = "N,…", value_parser = value::counts::<u32>, help_heading = "Load")]
     connections: Option<Vec<Sweep<u32>>>,
-    /// After the single line, put lines at this rate
+    /// After the single line, send lines at this rate
     #[arg(
         long,
         value_name = "PER-SECOND,…",
@@ -22,7 +22,7 @@ pub(crate) struct FanoutFlags {
         help_heading = "Load"
     )]
     rate: Option<Vec<f64>>,
-    /// How long lines are put at --rate [default: 2s]
+    /// How long lines are sent at --rate [default: 2s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
     duration: Option<Vec<Duration>>,
     /// Gaps between lines at --rate [default: constant]
@@ -47,7 +47,7 @@ impl FanoutFlags {
 /// What is said.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LineFlags {
-    /// Line that one connection says and all hear; of the fan-out experiment. Escapes such as \t are read, the newline is added [default: hello]
+    /// Line that one client sends and all receive, without its newline; \t and other escapes work. For fanout [default: hello]
     #[arg(
         long,
         value_name = "TEXT",
@@ -55,7 +55,7 @@ pub(crate) struct LineFlags {
         help_heading = "Line"
     )]
     line: Option<String>,
-    /// Line that the server greets each connection with; of the fan-out experiment [default: connected]
+    /// Line that the server greets each connection with; for fanout [default: connected]
     #[arg(
         long,
         value_name = "TEXT",
@@ -63,7 +63,7 @@ pub(crate) struct LineFlags {
         help_heading = "Line"
     )]
     greeting: Option<String>,
-    /// The server greets nobody; of the fan-out experiment
+    /// The server sends no greeting; for fanout
     #[arg(long, conflicts_with = "greeting", help_heading = "Line")]
     no_greeting: bool,
 }

@@ -11,10 +11,10 @@ use super::{list, lists};
 /// What is done with connections that are held.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct HoldFlags {
-    /// How long all connections are held before any is pinged; of the hold experiment [default: 2s]
+    /// How long all connections stay open before the pings; for hold [default: 2s]
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
     hold: Option<Vec<Duration>>,
-    /// Connections that are pinged, spread evenly, or all; of the hold experiment [default: 1000 at most]
+    /// Connections to ping, spread evenly, or all; for hold [default: 1000 at most]
     #[arg(long, value_name = "N|all,…", value_parser = value::pings, help_heading = "Load")]
     pings: Option<Vec<Sweep<Pings>>>,
 }

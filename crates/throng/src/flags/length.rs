@@ -11,13 +11,13 @@ use super::{list, lists};
 /// For how long it is measured, and what comes before.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LengthFlags {
-    /// Stop after exactly this many messages over all connections
+    /// Stop after exactly this many messages, all connections together
     #[arg(long, value_name = "N,…", value_parser = value::counts::<u64>, help_heading = "Load")]
     messages: Option<Vec<Sweep<u64>>>,
     /// Stop after this long [default: 2s]
     #[arg(short, long, value_name = "TIME,…", value_delimiter = ',', value_parser = value::duration, help_heading = "Load")]
     duration: Option<Vec<Duration>>,
-    /// What is exchanged before the measurement: 300ms or '1000 messages' [default: 300ms]
+    /// Warm-up before the measurement: 300ms or '1000 messages' [default: 300ms]
     #[arg(long, value_name = "TIME|COUNT,…", value_delimiter = ',', value_parser = value::amount, help_heading = "Load")]
     warmup: Option<Vec<Amount>>,
 }

@@ -8,13 +8,13 @@ use super::lists;
 /// What is sent, and what comes back.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MessageFlags {
-    /// Bytes of an echoed message, 1 to 1048576 [default: 6]
+    /// Bytes of a message, 1 to 1048576 [default: 6]
     #[arg(long, value_name = "BYTES,…", value_parser = value::counts::<u64>, help_heading = "Message")]
     size: Option<Vec<Sweep<u64>>>,
     /// Send this request instead; \r \n \t \0 \\ \xNN are escapes
     #[arg(long, value_name = "TEXT", help_heading = "Message")]
     send: Option<String>,
-    /// What ends the reply to --send: a text, 'N bytes', 'until DELIMITER', or, in the backlog experiment, 'end'; escapes as there
+    /// Where the reply to --send ends: a text, 'N bytes', 'until DELIMITER' or, in the backlog experiment, 'end'; same escapes
     #[arg(
         long,
         value_name = "REPLY",

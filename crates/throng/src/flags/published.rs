@@ -6,7 +6,7 @@ use throng_lab::plan::PlanDraft;
 /// Of the accept experiment.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PublishedFlag {
-    /// Call poll as the published program does: with room for all connections from the first call on; of the accept experiment
+    /// Call poll as the published program does, with room for all connections from the first call on; for accept
     #[arg(long, help_heading = "Load")]
     published: bool,
 }

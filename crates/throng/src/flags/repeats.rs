@@ -9,10 +9,10 @@ pub(crate) struct RepeatFlags {
     /// Repeats of each target and setting [default: 6; experiments backlog and fanout: 3; hold: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
     repeats: Option<u32>,
-    /// Target that the others are compared with [default: the first]
+    /// Target to compare the others with [default: the first]
     #[arg(long, value_name = "TARGET", help_heading = "Load")]
     baseline: Option<String>,
-    /// Seed of the order of trials, the payloads and the arrivals [default: 1]
+    /// Seed of the order of trials, of payloads and arrivals [default: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
     seed: Option<u64>,
 }

@@ -9,7 +9,7 @@ use super::{list, words};
 /// By which schedule messages are sent.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ScheduleFlags {
-    /// Open loop: messages per second over all connections, whatever the replies do
+    /// Open loop: messages per second over all connections, without waiting for replies
     #[arg(
         short,
         long,
@@ -18,10 +18,10 @@ pub(crate) struct ScheduleFlags {
         help_heading = "Pacing"
     )]
     rate: Option<Vec<f64>>,
-    /// Gaps of an open loop [default: constant]
+    /// Gaps between messages of an open loop [default: constant]
     #[arg(long, value_name = "GAPS,…", value_delimiter = ',', value_parser = words::<Arrivals>(&["constant", "exponential"]), help_heading = "Pacing")]
     arrivals: Option<Vec<Arrivals>>,
-    /// Sleep until a message is due rather than spin for the last microseconds: frees a core, errs by up to 75 µs
+    /// Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late
     #[arg(long, help_heading = "Pacing")]
     no_spin: bool,
 }

@@ -51,17 +51,17 @@ Exit codes:
   2    there is no such server
   130  ended early by Ctrl-C or SIGTERM";
 
-/// Try whether servers keep the contract: what they answer, how they start and end, what they are
+/// Check that servers keep the contract: replies, start, end, concurrency model
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Arguments {
     /// Models, `all` for every one of them, LANGUAGE/SERVER, LANGUAGE, or `catalogue`; every server where absent
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Take a server that cannot run on this machine for one that fails, whether or not it was named
+    /// A server that cannot run on this machine fails, named or not
     #[arg(long)]
     strict: bool,
-    /// Servers that are checked side by side
+    /// Servers to check at the same time
     #[arg(long, value_name = "N", default_value = "1")]
     jobs: NonZeroUsize,
     #[command(flatten)]

@@ -9,11 +9,11 @@ use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server};
 use throng_record::{ContractException, ContractStanding, DeclaredModel};
 use throng_servers::Model;
 
-use super::table::{self, text_of};
 use crate::catalogue;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Audience};
+use crate::table::{self, text_of};
 
 /// Programs asked for their version at the same time: most of their start is waiting for files.
 const AT_ONCE: usize = 8;

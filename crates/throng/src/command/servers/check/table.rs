@@ -1,10 +1,10 @@
 //! The check's results for people: a row for each server, then each clause that speaks against one.
 
+use crate::table::{self, text_of};
 use comfy_table::Cell;
 use throng_record::{ClauseRecord, ClauseResult, ContractReport, LeftOut};
 use throng_report::format::plural;
 
-use super::super::table::{self, text_of};
 use super::Checked;
 
 pub(super) fn for_people(checked: &Checked) -> String {

@@ -1,11 +1,11 @@
-//! Tables of servers for people, as wide as the terminal allows.
+//! Lists for people as tables, as wide as the terminal allows.
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::output;
 
 /// An empty one.
-pub(super) fn of<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+pub(crate) fn of<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
     let mut table = Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
     table.force_no_tty();
@@ -18,7 +18,7 @@ pub(super) fn of<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
 }
 
 /// Its lines, without blanks at their ends.
-pub(super) fn text_of(mut table: Table) -> String {
+pub(crate) fn text_of(mut table: Table) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }

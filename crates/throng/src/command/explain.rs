@@ -1,0 +1,136 @@
+//! `throng explain NAME`: what a finding, a check or a model is, from the guide that is built into the program.
+
+use clap::Args;
+use include_dir::{Dir, include_dir};
+use throng_lab::suggest;
+use throng_servers::Model;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+
+static FINDINGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../docs/findings");
+const CHECKS: &str = include_str!("../../../../docs/checks.md");
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng explain                           everything that can be explained
+  throng explain accept-queue-overflow     a finding: evidence, cause, remedy, how to provoke it
+  throng explain steal                     a check
+  throng explain epoll-edge                a built-in model";
+
+/// Explain a finding, a check or a model
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// Name as it stands in a report or a record; all of them are listed without it
+    name: Option<String>,
+}
+
+/// Something that can be explained.
+struct Topic {
+    /// As reports and records name it.
+    name: String,
+    kind: &'static str,
+    text: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let topics = topics();
+    let Some(asked) = &arguments.name else {
+        output::write(&listed(&topics), None)?;
+        return Ok(Exit::Success);
+    };
+    let asked = asked.to_lowercase().replace(['_', ' '], "-");
+    // A finding and a check may have the same name, and then both are meant.
+    let texts = topics.iter().filter(|topic| topic.name == asked);
+    let texts: Vec<&str> = texts.map(|topic| topic.text.trim_end()).collect();
+    if texts.is_empty() {
+        let names = topics.iter().map(|topic| topic.name.as_str());
+        let hint = match suggest::nearest(&asked, names) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "`throng explain` lists all there is".to_owned(),
+        };
+        return Err(Failure::usage(format_args!("nothing is called '{asked}'")).hint(hint));
+    }
+    output::write(&format!("{}\n", texts.join("\n\n")), None)?;
+    Ok(Exit::Success)
+}
+
+fn topics() -> Vec<Topic> {
+    let pages = FINDINGS.files().filter_map(|file| {
+        let name = file.path().file_stem()?.to_str()?;
+        (name != "README").then(|| Topic {
+            name: name.to_owned(),
+            kind: "findings",
+            text: file.contents_utf8().unwrap_or_default().to_owned(),
+        })
+    });
+    let models = Model::ALL.into_iter().map(|model| Topic {
+        name: model.name().to_owned(),
+        kind: "models",
+        text: format!(
+            "# {model}\n\n{}. Serves at once: {}.\n\n`throng serve {model}` runs it, `throng echo {model}` measures it.",
+            model.summary(),
+            model.serves_at_once()
+        ),
+    });
+    pages.chain(checks()).chain(models).collect()
+}
+
+/// The sections of the page on checks, by the names that the record has for them: the page's table has both.
+fn checks() -> impl Iterator<Item = Topic> {
+    CHECKS.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| [")?.split('|');
+        let (title, _) = cells.next()?.split_once(']')?;
+        let name = cells.next()?.trim().trim_matches('`').replace('_', "-");
+        let text = format!("# {}", section(title)?);
+        Some(Topic {
+            name,
+            kind: "checks",
+            text,
+        })
+    })
+}
+
+/// From its heading to the next one.
+fn section(title: &str) -> Option<&'static str> {
+    let sections = CHECKS.split("\n## ").skip(1);
+    let mut of_title = sections.filter(|section| {
+        let heading = section.lines().next().unwrap_or_default();
+        heading.trim().eq_ignore_ascii_case(title)
+    });
+    of_title.next()
+}
+
+fn listed(topics: &[Topic]) -> String {
+    let mut text = String::new();
+    for kind in ["findings", "checks", "models"] {
+        let names = topics.iter().filter(|topic| topic.kind == kind);
+        let names: Vec<&str> = names.map(|topic| topic.name.as_str()).collect();
+        let width = output::stdout_width().unwrap_or(100).into();
+        let options = textwrap::Options::new(width)
+            .initial_indent("  ")
+            .subsequent_indent("  ")
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        text += &format!("{kind}\n{}\n\n", textwrap::fill(&names.join("  "), options));
+    }
+    text + "throng explain NAME\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::topics;
+
+    #[test]
+    fn every_check_every_finding_and_every_model_has_a_text() {
+        let topics = topics();
+        let number = |kind: &str| topics.iter().filter(|topic| topic.kind == kind).count();
+        assert_eq!((number("checks"), number("models")), (14, 19));
+        assert!(number("findings") >= 20);
+        for topic in &topics {
+            assert!(topic.text.starts_with("# "), "{}", topic.name);
+            assert!(topic.text.len() > 60, "{}", topic.name);
+        }
+    }
+}
