@@ -258,7 +258,10 @@ fn not_ranked(summary: &Summary<'_>) -> Option<String> {
         targets
     };
     let groups = [
-        ("serve or answered only a part", of(&[Standing::Partial])),
+        (
+            "only a part was served or answered",
+            of(&[Standing::Partial]),
+        ),
         ("failed a check", of(&[Standing::Invalid])),
         ("could not run", of(&[Standing::Failed])),
     ];

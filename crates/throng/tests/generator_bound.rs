@@ -34,6 +34,8 @@ fn is_qualified(trial: &Trial) -> bool {
 /// With so much used by others, all of it may be of the generator's CPU, and less than its 98 % is left to it. (On a quiet machine with two
 /// CPUs it is 0.02, the kernel's own work among it, and that is not all of one CPU's.)
 const OTHERS_CORES_MAX: f64 = 0.04;
+/// The hypervisor's account is kept in ticks: of a second of which more is stolen nobody can tell to 2 % how much was left.
+const STOLEN_CORES_MAX: f64 = 0.05;
 
 #[test]
 fn a_generator_with_nothing_to_spare_is_found() {
@@ -67,7 +69,7 @@ fn a_generator_with_nothing_to_spare_is_found() {
         "--cpus",
         &cpus,
     ]);
-    let others_cores = others.cores();
+    let (others_cores, stolen_cores) = (others.cores(), others.stolen_cores());
     let trials = bench.record().trials;
     assert_eq!(trials.len(), 6, "{}", outcome.stderr);
     for trial in &trials {
@@ -82,8 +84,8 @@ fn a_generator_with_nothing_to_spare_is_found() {
             .map(|trial| (&trial.generator, &trial.server, failed_checks(trial)))
             .collect();
         assert!(
-            others_cores > OTHERS_CORES_MAX,
-            "{others_cores}: {sides:#?}"
+            others_cores > OTHERS_CORES_MAX || stolen_cores > STOLEN_CORES_MAX,
+            "{others_cores} {stolen_cores}: {sides:#?}"
         );
         return;
     }

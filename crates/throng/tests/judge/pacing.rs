@@ -5,6 +5,7 @@ use throng_record::{CheckKind, CheckResult, ExchangePhase, Trial};
 use super::namespace::{Namespace, Segment};
 use super::server::Server;
 use super::support::Bench;
+use super::support::others::OthersWatch;
 use super::{agree, alone, testify};
 
 const MS: u64 = 1_000_000;
@@ -160,15 +161,32 @@ fn lateness(backend: &str, is_spinning: bool) -> [[f64; 3]; 2] {
     [[told.p50_ns, told.p90_ns, told.p99_ns], seen].map(|three| three.map(|ns| ns as f64 / 1e3))
 }
 
+/// Microseconds on the wire at p99 from which on a run says nothing: so late are only messages that a busy machine held up.
+const HELD_UP_US: f64 = 1_000.0;
+/// Runs among which three are looked for that were not.
+const RUNS_MAX: usize = 20;
+
 /// Of the three runs that were least late on the wire the median difference: on a busy machine a send may be held up on its way there, after the clock was read,
 /// which is no lateness of the generator. What a send usually takes is the difference of the medians, and none either.
 #[test]
 fn messages_are_as_late_as_the_kernels_stamps_say() {
     let _alone = alone();
     for (backend, is_spinning) in [("epoll", true), ("io-uring", true), ("io-uring", false)] {
-        let mut runs: Vec<_> = (0..7).map(|_| lateness(backend, is_spinning)).collect();
+        let others = OthersWatch::begin();
+        let mut runs: Vec<[[f64; 3]; 2]> = Vec::new();
+        let is_quiet = |[_, seen]: &&[[f64; 3]; 2]| seen[2] < HELD_UP_US;
+        while runs.len() < 7 || (runs.iter().filter(is_quiet).count() < 3 && runs.len() < RUNS_MAX)
+        {
+            runs.push(lateness(backend, is_spinning));
+        }
         runs.sort_by(|[_, one], [_, other]| one[2].total_cmp(&other[2]));
         runs.truncate(3);
+        if runs[2][1][2] >= HELD_UP_US {
+            // By the hypervisor, and by its own account.
+            let stolen_cores = others.stolen_cores();
+            assert!(stolen_cores > 0.05, "{stolen_cores}: {backend}: {runs:?}");
+            continue;
+        }
         let [told, seen] = runs[0];
         testify(
             &format!(

@@ -27,7 +27,7 @@ impl OthersWatch {
 
     /// How many CPUs others used until now: what was neither idle, nor stolen, nor used by this test and the processes that it
     /// waited for, ÷ the time. On which CPUs they did is not known.
-    pub(crate) fn cores(self) -> f64 {
+    pub(crate) fn cores(&self) -> f64 {
         let passed = CpuTimes::read()
             .expect("/proc/stat")
             .delta_since(&self.cpus);
@@ -35,6 +35,13 @@ impl OthersWatch {
         let not_used_ns = passed.total.idle_ns + passed.total.iowait_ns + passed.total.steal_ns;
         let not_theirs_ns = (not_used_ns + own_ns) as f64;
         passed.per_cpu.len() as f64 - not_theirs_ns / self.began.elapsed().as_nanos() as f64
+    }
+
+    /// How many CPUs the hypervisor took until now, by its own account.
+    pub(crate) fn stolen_cores(&self) -> f64 {
+        let now = CpuTimes::read().expect("/proc/stat");
+        let stolen_ns = now.delta_since(&self.cpus).total.steal_ns;
+        stolen_ns as f64 / self.began.elapsed().as_nanos() as f64
     }
 }
 
