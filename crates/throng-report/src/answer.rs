@@ -3,6 +3,7 @@
 //! Who leads and by how much, who cannot be told apart, what the figures stand on. Nothing is said that the tables do not hold. Left out on purpose: why; that
 //! is what findings say.
 
+use throng_record::Limit;
 use throng_record::plan::Experiment;
 
 use crate::accept;
@@ -40,16 +41,11 @@ pub(crate) fn sentences(summary: &Summary<'_>) -> Vec<String> {
         Experiment::Fanout => chosen(&summary.fanouts).filter_map(of_fanout).collect(),
         Experiment::Hold => {
             // Of each target its most connections, which follow the fewer.
-            let mut rows = summary.holds.iter().peekable();
-            let mut most = Vec::new();
-            while let Some(row) = rows.next() {
-                let is_last = |next: &&hold::Row| next.crowd.target != row.crowd.target;
-                if rows.peek().is_none_or(is_last) {
-                    most.extend(of_hold(row));
-                }
-            }
-            most.truncate(SETTINGS);
-            most
+            let of_targets = summary
+                .holds
+                .chunk_by(|one, next| one.crowd.target == next.crowd.target);
+            let most = of_targets.filter_map(|rows| of_hold(rows.last()?));
+            most.take(SETTINGS).collect()
         }
     }
 }
@@ -120,13 +116,14 @@ fn beyond<'a>(
     leader: &Row,
     bounds: impl Iterator<Item = &'a Row>,
 ) -> String {
-    let lead = compared(summary, leader).unwrap_or_default();
+    let lead = leader.figure(summary.compared()).unwrap_or_default();
     let may_be_better = |row: &&Row| {
-        compared(summary, row).is_some_and(|bound| match summary.compared() {
-            Compared::MessagesPerSecond => bound > lead,
-            // Late sends make a latency look longer than it is; what missed its rate is not better.
-            Compared::LatencyP99 => row.rate.is_none_or(|rate| rate.is_kept),
-        })
+        row.figure(summary.compared())
+            .is_some_and(|bound| match summary.compared() {
+                Compared::MessagesPerSecond => bound > lead,
+                // Late sends make a latency look longer than it is; what missed its rate is not better.
+                Compared::LatencyP99 => row.rate.is_none_or(|rate| rate.is_kept),
+            })
     };
     let rows: Vec<&Row> = bounds.filter(may_be_better).collect();
     match (rows.as_slice(), summary.compared()) {
@@ -143,6 +140,23 @@ fn beyond<'a>(
             names(rows.iter().copied())
         ),
     }
+}
+
+/// The only ranked row: how fast, at which latency, and what held it.
+fn alone(summary: &Summary<'_>, row: &Row, figure: &str) -> String {
+    let limit = match row.limit {
+        Some(Limit::Server) => ", and the server was the limit",
+        Some(Limit::Generator) => ", and the generator was the limit",
+        _ => "",
+    };
+    // Where the latency is the figure, it is said already.
+    let p99 = match (summary.compared(), row.latency) {
+        (Compared::MessagesPerSecond, Some(found)) => {
+            format!(", with a p99 of {}", time_ns(found.latency_ns_p99 as f64))
+        }
+        _ => String::new(),
+    };
+    format!("{} reached {figure}{p99}{limit}", row.target)
 }
 
 fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
@@ -163,21 +177,7 @@ fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
     );
     let leading = figure(summary, leader)?;
     if others.is_empty() {
-        let limit = match leader.limit {
-            Some(throng_record::Limit::Server) => ", and the server was the limit",
-            Some(throng_record::Limit::Generator) => ", and the generator was the limit",
-            _ => "",
-        };
-        let p99 = leader
-            .latency
-            .filter(|_| summary.compared() == Compared::MessagesPerSecond);
-        let p99 = p99.map_or_else(String::new, |found| {
-            format!(", with a p99 of {}", time_ns(found.latency_ns_p99 as f64))
-        });
-        return Some(format!(
-            "{at}{} reached {leading}{p99}{limit}.",
-            leader.target
-        ));
+        return Some(format!("{at}{}.", alone(summary, leader, &leading)));
     }
     let (tied, behind): (Vec<&Row>, Vec<&Row>) = others
         .iter()
@@ -196,7 +196,7 @@ fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
         ),
     };
     let last = behind.last().and_then(|last| {
-        let share = compared(summary, last)? / compared(summary, leader)?;
+        let share = last.figure(summary.compared())? / leader.figure(summary.compared())?;
         let target = &last.target;
         Some(match summary.compared() {
             Compared::MessagesPerSecond => {
@@ -224,16 +224,8 @@ fn of_chance(summary: &Summary<'_>) -> Option<String> {
         .then(|| "Each figure is one trial: small differences may be chance.".to_owned())
 }
 
-/// What rows are ordered by.
-fn compared(summary: &Summary<'_>, row: &Row) -> Option<f64> {
-    match summary.compared() {
-        Compared::MessagesPerSecond => row.messages_per_second.map(|found| found.median),
-        Compared::LatencyP99 => row.latency.map(|found| found.latency_ns_p99 as f64),
-    }
-}
-
 fn figure(summary: &Summary<'_>, row: &Row) -> Option<String> {
-    let value = compared(summary, row)?;
+    let value = row.figure(summary.compared())?;
     Some(match summary.compared() {
         Compared::MessagesPerSecond => {
             format!(

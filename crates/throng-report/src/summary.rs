@@ -253,6 +253,16 @@ pub struct Cycles {
     pub time_wait_overflows: Option<f64>,
 }
 
+impl Row {
+    /// What it is ordered and compared by.
+    pub(crate) fn figure(&self, compared: Compared) -> Option<f64> {
+        match compared {
+            Compared::MessagesPerSecond => self.messages_per_second.map(|found| found.median),
+            Compared::LatencyP99 => self.latency.map(|found| found.latency_ns_p99 as f64),
+        }
+    }
+}
+
 impl<'a> Summary<'a> {
     /// Draws the summary of a run; never fails, whatever is missing from the record.
     #[must_use]
@@ -395,9 +405,12 @@ fn unseen(record: &RunRecord) -> Vec<Unseen<'_>> {
 
 fn ordered(mut rows: Vec<Row>, compared: Compared) -> Vec<Row> {
     // Less is better in `key`; a stable sort keeps the plan's order among equals.
-    let key = |row: &Row| match compared {
-        Compared::MessagesPerSecond => row.messages_per_second.map(|found| -found.median),
-        Compared::LatencyP99 => row.latency.map(|found| found.latency_ns_p99 as f64),
+    let key = |row: &Row| {
+        let figure = row.figure(compared)?;
+        Some(match compared {
+            Compared::MessagesPerSecond => -figure,
+            Compared::LatencyP99 => figure,
+        })
     };
     rows.sort_by(|one, other| {
         let figures = |row| key(row).unwrap_or(f64::INFINITY);

@@ -16,7 +16,7 @@ use throng_record::plan::Experiment;
 
 use crate::Options;
 use crate::backlog::{self, columns as backlog_columns};
-use crate::columns::{self, Column, OF_CYCLES, overview_title, short_throughput};
+use crate::columns::{self, Column, OF_CYCLES, Tabular as _, overview_title, short_throughput};
 use crate::context;
 use crate::format::ABSENT;
 use crate::notes;
@@ -221,37 +221,51 @@ impl Page<'_> {
 
     /// Throughput of every target along the sweep: how each behaves as connections, or whatever is swept, multiply.
     fn overview(&self, overview: &Overview<'_>) -> String {
+        let heading = |value: &String| match overview.key {
+            "connections" if value == "1" => "1\nconnection".to_owned(),
+            "connections" => format!("{value}\nconnections"),
+            key => format!("{key}\n{value}"),
+        };
+        let table = self.overview_table(overview, heading, &[]);
+        let widths = table.column_max_content_widths();
+        let title = format!("{} by {}", overview_title(self.summary), overview.along);
+        self.heading(&title) + &laid_out(table, &widths, &self.options)
+    }
+
+    /// A line for each target and combination of the other keys, a column for each value along the sweep, then these columns of the last one.
+    fn overview_table(
+        &self,
+        overview: &Overview<'_>,
+        heading: impl Fn(&String) -> String,
+        of_last: &[Column],
+    ) -> Table {
+        let compared = self.summary.compared();
         let mut table = Table::new();
         let keys = overview.others.iter().map(String::as_str);
         let labels = std::iter::once("target").chain(keys).map(Cell::new);
-        let values = overview.values.iter();
-        table.set_header(labels.chain(values.map(|value| {
-            let heading = match overview.key {
-                "connections" if value == "1" => "1\nconnection".to_owned(),
-                "connections" => format!("{value}\nconnections"),
-                key => format!("{key}\n{value}"),
-            };
-            aligned(&heading, true)
-        })));
+        let values = overview
+            .values
+            .iter()
+            .map(|value| aligned(&heading(value), true));
+        let further = of_last
+            .iter()
+            .map(|column| aligned(column.heading(compared), true));
+        table.set_header(labels.chain(values).chain(further));
+        let cell = |row: Option<&Row>, text: &dyn Fn(&Row) -> String| match row {
+            Some(row) => coloured(aligned(&text(row), true), row.standing),
+            None => aligned(ABSENT, true),
+        };
         for line in &overview.lines {
             let labels = line.labels.iter().map(|label| aligned(label, false));
             let rows = line.rows.iter();
-            table.add_row(labels.chain(rows.map(|row| {
-                row.map_or_else(|| aligned(ABSENT, true), |row| self.overview_cell(row))
-            })));
+            let rates = rows.map(|row| cell(*row, &|row| short_throughput(row, compared)));
+            let last = line.rows.last().copied().flatten();
+            let further = of_last
+                .iter()
+                .map(|column| cell(last, &|row| column.cell(row, compared)));
+            table.add_row(labels.chain(rates).chain(further));
         }
-        let widths = table.column_max_content_widths();
-        let title = format!("{} by {}", overview_title(self.summary), overview.along);
-        format!(
-            "{}{}",
-            self.heading(&title),
-            laid_out(table, &widths, &self.options)
-        )
-    }
-
-    fn overview_cell(&self, row: &Row) -> Cell {
-        let text = short_throughput(row, self.summary.compared());
-        coloured(aligned(&text, true), row.standing)
+        table
     }
 
     fn heading(&self, title: &str) -> String {

@@ -19,12 +19,7 @@ pub(crate) fn find(run: &Path, runs_directory: &Path) -> Result<PathBuf, Failure
     if run.is_file() {
         return Ok(run.to_owned());
     }
-    let named = runs_directory.join(run);
-    let labelled = || labelled(run.to_str()?, runs_directory);
-    if let Some(folder) = Some(named).filter(|path| path.is_dir()).or_else(labelled) {
-        return Ok(folder.join("run.json"));
-    }
-    if run.as_os_str() == "latest" && !run.exists() {
+    if run.as_os_str() == "latest" {
         return latest(runs_directory).ok_or_else(|| {
             Failure::usage(format_args!(
                 "there is no run in {}",
@@ -32,6 +27,11 @@ pub(crate) fn find(run: &Path, runs_directory: &Path) -> Result<PathBuf, Failure
             ))
             .hint("make one with `throng run`, or say where they are with --runs-dir")
         });
+    }
+    let named = runs_directory.join(run);
+    let labelled = || labelled(run.to_str()?, runs_directory);
+    if let Some(folder) = Some(named).filter(|path| path.is_dir()).or_else(labelled) {
+        return Ok(folder.join("run.json"));
     }
     Ok(run.to_owned())
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Bench, failed_checks};
+use support::{Bench, check, failed_checks};
 use throng_record::accept::IdleCost;
 use throng_record::{
     CheckKind, CheckResult, Outcome, RunRecord, TargetKind, Trial, Verdict, Work, schema,
@@ -82,9 +82,7 @@ fn select_ends_where_its_sets_do_and_says_so() {
     assert!((900..1_024).contains(&phase.accepted), "{}", phase.accepted);
     let why = phase.stopped_by.as_ref().expect("told");
     assert!(why.contains("FD_SETSIZE") || why.contains("1024"), "{why}");
-    let kind = CheckKind::UnservedConnections;
-    let check = trial.checks.iter().find(|check| check.kind == kind);
-    let check = check.expect("made");
+    let check = check(trial, CheckKind::UnservedConnections);
     assert_eq!(check.result, CheckResult::Partial);
     assert!(check.detail.ends_with(why), "{}", check.detail);
     assert_eq!(trial.verdict, Verdict::Partial, "{:?}", trial.checks);

@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use support::peer::{self, Fault};
-use support::{Bench, Outcome, errors_of, failed_checks};
+use support::{Bench, Outcome, check, errors_of, failed_checks};
 use throng_record::{CheckKind, CheckResult, ErrorKind, Finding, Trial, Verdict};
 
 fn run(arguments: &[&str]) -> (Outcome, Trial) {
@@ -24,14 +24,6 @@ fn churn(address: &str, cycles: &str) -> (Outcome, Trial) {
     run(&[&["churn", address], &flags[..], &patience[..]].concat())
 }
 
-fn check(trial: &Trial, kind: CheckKind) -> CheckResult {
-    let mut checks = trial.checks.iter();
-    checks
-        .find(|check| check.kind == kind)
-        .expect("made")
-        .result
-}
-
 #[test]
 fn what_a_server_does_to_every_nth_connection_of_a_churn_run_is_its_error() {
     for (every, fault, cycles, kind, failed) in [
@@ -43,7 +35,7 @@ fn what_a_server_does_to_every_nth_connection_of_a_churn_run_is_its_error() {
         assert_eq!(errors_of(&trial, kind), failed, "{fault:?}");
         assert_eq!(trial.verdict, Verdict::Invalid, "{fault:?}");
         assert_eq!(
-            check(&trial, CheckKind::UnexpectedErrors),
+            check(&trial, CheckKind::UnexpectedErrors).result,
             CheckResult::Failed
         );
         assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
@@ -104,11 +96,11 @@ fn requests_that_a_full_queue_drops_are_a_result_that_is_not_ranked_by_the_other
     assert!(timed_out >= 10, "{timed_out}");
     assert_eq!(phase.answered + timed_out, 60, "{:?}", trial.checks);
     assert_eq!(
-        check(&trial, CheckKind::UnexpectedErrors),
+        check(&trial, CheckKind::UnexpectedErrors).result,
         CheckResult::Passed
     );
     assert_eq!(
-        check(&trial, CheckKind::UnservedConnections),
+        check(&trial, CheckKind::UnservedConnections).result,
         CheckResult::Partial
     );
     if trial.verdict == Verdict::Partial {

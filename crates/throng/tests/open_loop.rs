@@ -2,8 +2,8 @@
 
 mod support;
 
-use support::{Bench, Outcome, peer};
-use throng_record::{Check, CheckKind, CheckResult, Trial, Verdict};
+use support::{Bench, Outcome, check, peer};
+use throng_record::{CheckKind, CheckResult, Trial, Verdict};
 
 fn echo(bench: &Bench, arguments: &[&str]) -> (Outcome, Vec<Trial>) {
     let all = [
@@ -15,12 +15,6 @@ fn echo(bench: &Bench, arguments: &[&str]) -> (Outcome, Vec<Trial>) {
     let mut trials = bench.record().trials;
     trials.sort_by_key(|trial| trial.setting);
     (outcome, trials)
-}
-
-fn check(trial: &Trial, kind: CheckKind) -> &Check {
-    let mut checks = trial.checks.iter();
-    let found = checks.find(|check| check.kind == kind);
-    found.expect("every check is made")
 }
 
 #[test]

@@ -6,13 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use support::{Bench, THRONG, exit_code, failed_checks, signal, wait_for};
-use throng_record::{Check, CheckKind, CheckResult, Outcome, Protocol, Trial, schema};
-
-fn check(trial: &Trial, kind: CheckKind) -> &Check {
-    let found = trial.checks.iter().find(|check| check.kind == kind);
-    found.expect("every check is recorded")
-}
+use support::{Bench, THRONG, check, exit_code, failed_checks, signal, wait_for};
+use throng_record::{CheckKind, CheckResult, Outcome, Protocol, Trial, schema};
 
 fn ordinals(trials: &[Trial]) -> Vec<u32> {
     let ordinals = trials.iter().map(|trial| trial.server_ordinal);

@@ -1,6 +1,6 @@
 //! How `throng run` does on a disturbed machine: rows ranked, and the order of the models beside that of quiet runs, by the rate and by CPU time per message.
 //!
-//! Runs are made in turn as the machine is, with what its hypervisor takes, and beside neighbours: loops of this program that use each CPU for random
+//! Runs are made in turn as the machine is, with what its hypervisor takes, and with neighbours: loops of this program that use each CPU for random
 //! stretches. Three runs before them are the quiet one: of all their trials, those that nothing disturbed. Orders are compared by Kendall's τ over
 //! the pairs of models, at the same number of connections, that the quiet run tells apart, those whose intervals do not overlap: (pairs in the same order − pairs
 //! in the other) ÷ pairs.
@@ -61,16 +61,16 @@ fn compare(bench: &Bench, runs: &Path) -> Result<()> {
     quiet.retain(|trial| trial.stands() && !trial.is_disturbed());
     let mut compared = [(); 2].map(|()| Compared::of(&quiet));
     for round in 1..=bench.rounds {
-        for (beside, compared) in ["alone", "beside neighbours"].iter().zip(&mut compared) {
+        for (beside, compared) in ["alone", "with neighbours"].iter().zip(&mut compared) {
             let made = match *beside {
                 "alone" => tour(runs)?,
-                _ => beside_neighbours(|| tour(runs))?,
+                _ => with_neighbours(|| tour(runs))?,
             };
             compared.add(&made.record.trials);
             println!("{round}, {beside}: {}; {}", made.words(), compared.last());
         }
     }
-    for (beside, compared) in ["alone", "beside neighbours"].iter().zip(&compared) {
+    for (beside, compared) in ["alone", "with neighbours"].iter().zip(&compared) {
         println!("{beside}:");
         compared.print();
     }
@@ -220,7 +220,7 @@ fn tour(runs: &Path) -> Result<Made> {
 }
 
 /// Does something while a loop on each CPU works for some milliseconds and rests for others, a third of the time on average.
-fn beside_neighbours<T>(act: impl FnOnce() -> T) -> T {
+fn with_neighbours<T>(act: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for cpu in affinity::allowed_cpus() {

@@ -35,15 +35,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Of a machine that has room for anything.
-    #[must_use]
-    pub fn without_limits() -> Self {
-        Self {
-            open_files_hard: u64::MAX,
-            ..Self::default()
-        }
-    }
-
     /// Reads them as they are now.
     #[must_use]
     pub fn read() -> Self {

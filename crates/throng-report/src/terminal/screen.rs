@@ -1,13 +1,12 @@
 //! The report that fits a screen: the answer, one table, what explains it, and what is in doubt. The rest is in the full report.
 
 use anstyle::Style;
-use comfy_table::{Cell, Table};
 
 use super::Page;
-use super::sheet::{GAP, Layout, Sheet, aligned, coloured, laid_out};
+use super::sheet::{Layout, Sheet, fits, laid_out};
 use crate::accept::columns as accept_columns;
 use crate::backlog;
-use crate::columns::{self, Column, Tabular, overview_title, short_throughput};
+use crate::columns::{self, Column, overview_title};
 use crate::context;
 use crate::fanout::overview;
 use crate::findings::Found;
@@ -63,10 +62,10 @@ const CHURN: [&[Column]; 3] = {
         &[Target, Cycles, P50, P99],
     ]
 };
-/// What stands beside a sweep, as far as there is room: of its last setting.
-const BESIDE: &[Column] = &[Column::P99, Column::ServerCpu, Column::ServerMemory];
-const BESIDE_AT_A_RATE: &[Column] = &[Column::ServerCpu, Column::ServerMemory];
-const BESIDE_CYCLES: &[Column] = &[Column::P99, Column::ServerCpuOfCycle];
+/// What the last setting of a sweep cost.
+const COSTS: &[Column] = &[Column::P99, Column::ServerCpu, Column::ServerMemory];
+const COSTS_AT_A_RATE: &[Column] = &[Column::ServerCpu, Column::ServerMemory];
+const COSTS_OF_CYCLES: &[Column] = &[Column::P99, Column::ServerCpuOfCycle];
 
 impl Page<'_> {
     /// The whole of it.
@@ -164,7 +163,7 @@ impl Page<'_> {
     fn main_tables(&self) -> Vec<String> {
         let summary = self.summary;
         if let Some(overview) = Overview::of(summary) {
-            return vec![self.overview_beside(&overview)];
+            return vec![self.overview_with_costs(&overview)];
         }
         let mut tables: Vec<String> = summary
             .groups
@@ -190,65 +189,29 @@ impl Page<'_> {
         sheet.draw(&group.rows, |_| true)
     }
 
-    /// The overview of a sweep, and beside it what its last setting cost.
-    fn overview_beside(&self, overview: &Overview<'_>) -> String {
+    /// The overview of a sweep, and what its last setting cost as far as there is room.
+    fn overview_with_costs(&self, overview: &Overview<'_>) -> String {
         let summary = self.summary;
-        let beside = match summary.compared() {
-            _ if summary.rows().any(|row| row.cycles.is_some()) => BESIDE_CYCLES,
-            Compared::MessagesPerSecond => BESIDE,
+        let mut costs = match summary.compared() {
+            _ if summary.rows().any(|row| row.cycles.is_some()) => COSTS_OF_CYCLES,
+            Compared::MessagesPerSecond => COSTS,
             // The overview has the latency already.
-            Compared::LatencyP99 => BESIDE_AT_A_RATE,
+            Compared::LatencyP99 => COSTS_AT_A_RATE,
         };
-        for number in (0..=beside.len()).rev() {
-            let table = self.overview_with(overview, &beside[..number]);
+        let (table, widths) = loop {
+            let table = self.overview_table(overview, String::clone, costs);
             let widths = table.column_max_content_widths();
-            let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
-            let natural = widths
-                .iter()
-                .map(|&width| usize::from(width))
-                .sum::<usize>()
-                + gaps;
-            if number == 0
-                || self
-                    .options
-                    .width
-                    .is_none_or(|width| natural <= width.into())
-            {
-                let of_last = match (number, overview.values.last()) {
-                    (1.., Some(last)) => format!(", and what it costs at {last}"),
-                    _ => String::new(),
-                };
-                let title = format!("{} by {}{of_last}", overview_title(summary), overview.along);
-                return self.heading(&title) + &laid_out(table, &widths, &self.options);
+            match costs.split_last() {
+                Some((_, fewer)) if !fits(&widths, &self.options) => costs = fewer,
+                _ => break (table, widths),
             }
-        }
-        String::new()
-    }
-
-    fn overview_with(&self, overview: &Overview<'_>, beside: &[Column]) -> Table {
-        let compared = self.summary.compared();
-        let mut table = Table::new();
-        let labels = std::iter::once("target").chain(overview.others.iter().map(String::as_str));
-        let values = overview.values.iter().map(|value| aligned(value, true));
-        let costs = beside
-            .iter()
-            .map(|column| aligned(column.heading(compared), true));
-        table.set_header(labels.map(Cell::new).chain(values).chain(costs));
-        for line in &overview.lines {
-            let labels = line.labels.iter().map(|label| aligned(label, false));
-            let cell = |text: String, standing| coloured(aligned(&text, true), standing);
-            let rates = line.rows.iter().map(|row| match row {
-                Some(row) => cell(short_throughput(row, compared), row.standing),
-                None => cell(columns::absent(), Standing::NotMeasured),
-            });
-            let last = line.rows.last().copied().flatten();
-            let costs = beside.iter().map(|column| match last {
-                Some(row) => cell(column.cell(row, compared), row.standing),
-                None => cell(columns::absent(), Standing::NotMeasured),
-            });
-            table.add_row(labels.chain(rates).chain(costs));
-        }
-        table
+        };
+        let of_last = match (costs, overview.values.last()) {
+            ([_, ..], Some(last)) => format!(", and what it costs at {last}"),
+            _ => String::new(),
+        };
+        let title = format!("{} by {}{of_last}", overview_title(summary), overview.along);
+        self.heading(&title) + &laid_out(table, &widths, &self.options)
     }
 
     fn brief_multiplexers(&self) -> Option<String> {

@@ -44,7 +44,7 @@ impl<'a, C: Tabular> Sheet<'a, C> {
         };
         let last = layouts.len().saturating_sub(1);
         for (index, layout) in layouts.into_iter().enumerate() {
-            if index == last || layout.iter().all(|columns| sheet.fits(columns)) {
+            if index == last || layout.iter().all(|columns| sheet.has_room_for(columns)) {
                 sheet.layout = layout;
                 break;
             }
@@ -52,11 +52,8 @@ impl<'a, C: Tabular> Sheet<'a, C> {
         sheet
     }
 
-    fn fits(&self, columns: &[C]) -> bool {
-        let gaps = GAP * u16::try_from(columns.len().saturating_sub(1)).unwrap_or(u16::MAX);
-        let widths = self.widths(columns).into_iter();
-        let natural = widths.fold(gaps, u16::saturating_add);
-        self.options.width.is_none_or(|width| natural <= width)
+    fn has_room_for(&self, columns: &[C]) -> bool {
+        fits(&self.widths(columns), &self.options)
     }
 
     /// The width of each column over all tables, so that they line up.
@@ -110,6 +107,17 @@ impl<'a, C: Tabular> Sheet<'a, C> {
     }
 }
 
+/// The width of a table with columns of these widths.
+fn total(widths: &[u16]) -> u16 {
+    let columns = widths.iter().map(|width| width.saturating_add(GAP));
+    columns.fold(0, u16::saturating_add).saturating_sub(GAP)
+}
+
+/// Whether it fits the page.
+pub(super) fn fits(widths: &[u16], options: &Options) -> bool {
+    options.width.is_none_or(|width| total(widths) <= width)
+}
+
 /// The finished table: no frame, a rule under the header, columns at least as wide as told.
 pub(super) fn laid_out(mut table: Table, widths: &[u16], options: &Options) -> String {
     let rule = LineStyle::none().fill('─');
@@ -124,13 +132,8 @@ pub(super) fn laid_out(mut table: Table, widths: &[u16], options: &Options) -> S
         let gap = if index == last { 0 } else { GAP };
         ColumnConstraint::LowerBoundary(Width::Fixed(width + gap))
     };
-    let total = widths
-        .iter()
-        .map(|width| width + GAP)
-        .sum::<u16>()
-        .saturating_sub(GAP);
     match options.width {
-        Some(width) if width < total => {
+        Some(width) if !fits(widths, options) => {
             table.set_content_arrangement(ContentArrangement::Dynamic);
             table.set_width(width);
         }

@@ -4,8 +4,8 @@ use throng_record::{CheckKind, CheckResult, ExchangePhase, Trial};
 
 use super::namespace::{Namespace, Segment};
 use super::server::Server;
-use super::support::Bench;
 use super::support::others::OthersWatch;
+use super::support::{Bench, check};
 use super::{agree, alone, testify};
 
 const MS: u64 = 1_000_000;
@@ -50,14 +50,6 @@ fn outstanding_on_the_wire(segments: &[Segment], server: u16) -> f64 {
     area / (until - from) as f64
 }
 
-fn check(trial: &Trial, kind: CheckKind) -> CheckResult {
-    let mut checks = trial.checks.iter();
-    checks
-        .find(|check| check.kind == kind)
-        .expect("made")
-        .result
-}
-
 /// Served after 5 ms at 1,000 a second: 5, whatever the machine does besides.
 #[test]
 fn as_many_are_outstanding_as_the_wire_shows() {
@@ -88,7 +80,10 @@ fn as_many_are_outstanding_as_the_wire_shows() {
             "tshark: data segments to the server less those from it, over time",
         );
         assert!(agree(told.by_time, seen, 0.1), "{told:?} {seen}");
-        assert_eq!(check(&trial, CheckKind::Outstanding), CheckResult::Passed);
+        assert_eq!(
+            check(&trial, CheckKind::Outstanding).result,
+            CheckResult::Passed
+        );
     }
     server.end();
 }
@@ -117,7 +112,7 @@ fn a_low_rate_is_no_fault() {
             "tshark",
         );
         assert_eq!(
-            check(&trial, CheckKind::Outstanding),
+            check(&trial, CheckKind::Outstanding).result,
             CheckResult::Passed,
             "{told:?}"
         );

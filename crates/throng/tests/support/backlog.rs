@@ -5,7 +5,7 @@ use throng_record::{
     Cause, Check, CheckKind, CheckResult, ConnectionsPhase, ErrorCounts, Trial, Verdict,
 };
 
-use super::{Bench, Outcome, failed_checks};
+use super::{Bench, Outcome, check, failed_checks};
 
 /// Runs it once for each setting: what the command said, and the trials by setting.
 pub(crate) fn run(arguments: &[&str]) -> (Outcome, Vec<Trial>) {
@@ -43,11 +43,6 @@ pub(crate) fn counter(trial: &Trial, name: &str) -> u64 {
     u64::try_from(change).expect("counters grow")
 }
 
-pub(crate) fn check(trial: &Trial, kind: CheckKind) -> CheckResult {
-    let check = trial.checks.iter().find(|check| check.kind == kind);
-    check.expect("it was made").result
-}
-
 /// Three accounts of what was sent again agree, to the unit: the kernel's counter, the observer's, and that of the clients' sockets.
 ///
 /// A SYN-ACK that answers a SYN sent again is in the counter unless it is a cookie, which to a packet socket is the same.
@@ -69,7 +64,7 @@ pub(crate) fn assert_retransmissions_agree(trial: &Trial) {
         );
     }
     assert_eq!(
-        check(trial, CheckKind::HandshakeAccount),
+        check(trial, CheckKind::HandshakeAccount).result,
         CheckResult::Passed
     );
 }

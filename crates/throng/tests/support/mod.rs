@@ -254,6 +254,12 @@ pub(crate) fn failed_checks(trial: &Trial) -> Vec<String> {
         .collect()
 }
 
+/// The check of this kind, which every trial has.
+pub(crate) fn check(trial: &Trial, kind: CheckKind) -> &Check {
+    let found = trial.checks.iter().find(|check| check.kind == kind);
+    found.expect("every check is made")
+}
+
 /// How often something happened, over all phases of a trial.
 pub(crate) fn errors_of(trial: &Trial, kind: ErrorKind) -> u64 {
     let connect = trial.connect.as_ref().map(|phase| &phase.errors);
