@@ -8,7 +8,6 @@ mod ballast;
 mod churn;
 mod connects;
 mod curve;
-mod fanout;
 mod generator;
 mod memory;
 mod network;
@@ -34,7 +33,7 @@ pub(crate) struct Bench {
 /// Flags of `cargo xtask bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArguments {
-    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, fanout, churn, noise.
+    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, churn, noise.
     parts: Vec<String>,
     /// Rounds of each comparison; an interval of the median needs six.
     #[arg(long, default_value_t = 6)]
@@ -59,14 +58,13 @@ const SERVER_CPU: u32 = 0;
 const GENERATOR_CPU: u32 = 1;
 
 type Part = fn(&Bench) -> Result<(), Box<dyn Error>>;
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 8] = [
     ("generator", generator::run),
     ("servers", servers::run),
     ("pacing", pacing::run),
     ("memory", memory::run),
     ("observing", observing::run),
     ("connects", connects::run),
-    ("fanout", fanout::run),
     ("churn", churn::run),
     ("noise", noise::run),
 ];
@@ -87,7 +85,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Box<dyn Error>> {
     let is_asked = |name: &str| {
         arguments.parts.is_empty() || arguments.parts.iter().any(|asked| asked == name)
     };
-    build(is_asked("servers"))?;
+    build()?;
     let bench = Bench {
         rounds: arguments.rounds,
         seconds: arguments.seconds,
@@ -102,18 +100,14 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The floors over runtimes take minutes to build, and only one part needs them.
-fn build(with_runtimes: bool) -> Result<(), Box<dyn Error>> {
-    let packages = [
+fn build() -> Result<(), Box<dyn Error>> {
+    for what in [
         &["--package", "throng"][..],
         &["--package", "throng-sys", "--examples"],
-        &["--package", "throng-servers", "--examples"],
-    ];
-    let built = if with_runtimes { 3 } else { 2 };
-    for what in &packages[..built] {
+    ] {
         let status = Command::new(env!("CARGO"))
             .args(["build", "--release", "--quiet"])
-            .args(*what)
+            .args(what)
             .status()?;
         if !status.success() {
             return Err("the release build failed; `cargo build --release` shows why".into());

@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's automation, in Rust, so that it needs nothing that the project does not need anyway.
 //!
 //! `ci` is the one gate: what passes it may land. `test` runs every test. `bench` measures the instrument itself.
+#![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,

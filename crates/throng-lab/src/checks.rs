@@ -25,8 +25,8 @@ mod unserved;
 
 use throng_record::side::CounterDeltas;
 use throng_record::{
-    AcceptPhase, CatalogueRecord, Check, CheckKind, CheckResult, ConnectionsPhase,
-    HandshakesRecord, LoadRecord, Network, Pacing, TargetKind, Work,
+    AcceptPhase, CatalogueRecord, Check, CheckKind, CheckResult, ConnectionsPhase, ExchangePhase,
+    ExchangeSpec, HandshakesRecord, LoadJob, LoadRecord, Network, Phases, TargetKind,
 };
 
 use crate::launcher::LifeEnd;
@@ -36,8 +36,8 @@ use lost::Lost;
 /// What the checks of one trial are made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
-    pub(crate) work: &'a Work,
-    pub(crate) pacing: &'a Pacing,
+    /// What was asked of the generator.
+    pub(crate) job: &'a LoadJob,
     /// Whether no warm-up was asked for.
     pub(crate) is_cold: bool,
     pub(crate) target: TargetKind,
@@ -45,14 +45,10 @@ pub(crate) struct Evidence<'a> {
     pub(crate) catalogue: Option<&'a CatalogueRecord>,
     pub(crate) load: &'a LoadRecord,
     pub(crate) busy: Busy,
-    /// Threads of the generator.
-    pub(crate) shards: u32,
     /// Connections that the plan asked for; fewer are opened where the server has no room for all.
     pub(crate) asked: u32,
     /// Connections that the server left in its accept queue, as far as that could be seen.
     pub(crate) unaccepted: u32,
-    /// The most connections that the server declares to serve at once; absent where it declares no bound.
-    pub(crate) serves_at_once: Option<u32>,
     /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
     pub(crate) stolen: Option<steal::Stolen>,
     /// What others used meanwhile of the CPUs of each side, or of both together.
@@ -70,10 +66,19 @@ pub(crate) struct Evidence<'a> {
     pub(crate) kernel: Option<answered::KernelAccount<'a>>,
 }
 
-impl Evidence<'_> {
+impl<'a> Evidence<'a> {
+    fn phases(&self) -> &'a Phases {
+        &self.load.phases
+    }
+
+    /// The most connections that the server declares to serve at once; absent where it declares no bound.
+    fn serves_at_once(&self) -> Option<u32> {
+        self.job.fleet.serves_at_once
+    }
+
     /// What a disturbance can have changed.
     fn lost(&self) -> Lost {
-        let connections = self.load.connections.as_ref();
+        let connections = self.phases().connections();
         let has_least = connections.is_some_and(|phase| phase.duration_least_ns.is_some());
         Lost::of(has_least, self.busy)
     }
@@ -82,7 +87,7 @@ impl Evidence<'_> {
     fn of_machine(&self) -> [Check; 2] {
         let lost = self.lost();
         // A server may end its threads with its connections, and what these waited is then in no account.
-        let is_waiting_known = self.load.connections.is_none();
+        let is_waiting_known = self.phases().connections().is_none();
         let others: Vec<_> = self
             .others
             .iter()
@@ -100,42 +105,51 @@ impl Evidence<'_> {
 
 /// Makes every check.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
-    let mut checks = match &evidence.load.connections {
-        _ if evidence.work.has_phases() => phases::checks(evidence),
-        Some(connections) => of_connections(evidence, connections),
-        None => of_exchange(evidence),
+    let exchange = evidence
+        .job
+        .phases
+        .exchange()
+        .zip(evidence.phases().exchange());
+    let mut checks = match (exchange, evidence.phases().connections()) {
+        (Some(exchange), Some(connections)) => of_connections(evidence, exchange, connections),
+        (Some(exchange), None) => of_exchange(evidence, exchange),
+        (None, _) => phases::checks(evidence),
     };
     checks.push(contract::check(evidence.catalogue));
     checks
 }
 
 /// Where every message had a connection of its own.
-fn of_connections(evidence: &Evidence<'_>, connections: &ConnectionsPhase) -> Vec<Check> {
+fn of_connections(
+    evidence: &Evidence<'_>,
+    (asked, exchange): (&ExchangeSpec, &ExchangePhase),
+    connections: &ConnectionsPhase,
+) -> Vec<Check> {
     const NO_WINDOW: &str =
         "every message has a connection of its own, and clients end one after the other";
-    let exchange = &evidence.load.exchange;
-    let (outstanding, scheduling) = if evidence.pacing.is_closed() {
+    let pacing = &asked.pacing;
+    let (outstanding, scheduling) = if pacing.is_closed() {
         (
             not_applicable(CheckKind::Outstanding, NO_WINDOW),
             not_applicable(CheckKind::SchedulingError, "a closed loop has no schedule"),
         )
     } else {
         (
-            outstanding::check(evidence.pacing, exchange),
-            scheduling::check(evidence.pacing, exchange.scheduling_error.as_ref()),
+            outstanding::check(pacing, exchange),
+            scheduling::check(pacing, exchange.scheduling_error.as_ref()),
         )
     };
     let [stolen, others] = evidence.of_machine();
     vec![
         not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
         outstanding,
-        rate_kept::check(evidence),
-        generator_bound::check(evidence.pacing, evidence.busy, evidence.is_server_visible),
+        rate_kept::check(evidence, pacing, exchange),
+        generator_bound::check(pacing, evidence.busy, evidence.is_server_visible),
         scheduling,
         stolen,
         others,
         not_applicable(CheckKind::Drift, NO_WINDOW),
-        answered::only_explained(&evidence.load.exchange.errors, evidence.kernel.as_ref()),
+        answered::only_explained(&exchange.errors, evidence.kernel.as_ref()),
         handshake_account::check(
             connections,
             evidence.handshakes,
@@ -144,7 +158,7 @@ fn of_connections(evidence: &Evidence<'_>, connections: &ConnectionsPhase) -> Ve
         ),
         server_count::check(evidence.target, evidence.server),
         server_died::check(evidence.target, evidence.server),
-        answered::most_were(connections, evidence.load),
+        answered::most_were(connections, exchange),
     ]
 }
 
@@ -183,32 +197,35 @@ pub(crate) fn of_accept(
 }
 
 /// Where connections were opened first and kept.
-fn of_exchange(evidence: &Evidence<'_>) -> Vec<Check> {
-    let Evidence { pacing, load, .. } = *evidence;
-    let exchange = &load.exchange;
+fn of_exchange(
+    evidence: &Evidence<'_>,
+    (asked, exchange): (&ExchangeSpec, &ExchangePhase),
+) -> Vec<Check> {
+    let pacing = &asked.pacing;
+    let errors = evidence.phases().errors();
     let unserved = unserved::check(
         pacing,
-        load.connect.connected,
+        evidence.phases().kept(),
         exchange,
         evidence.asked,
-        evidence.serves_at_once,
+        evidence.serves_at_once(),
     );
     let [stolen, others] = evidence.of_machine();
     let mut checks = vec![
-        littles_law::check(pacing, exchange.steady.as_ref(), load.errors().total()),
+        littles_law::check(pacing, exchange.steady.as_ref(), errors.total()),
         outstanding::check(pacing, exchange),
-        rate_kept::check(evidence),
+        rate_kept::check(evidence, pacing, exchange),
         generator_bound::check(pacing, evidence.busy, evidence.is_server_visible),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
         stolen,
         others,
         drift::check(&exchange.timeline, exchange.duration_ns, evidence.is_cold),
-        errors::check(load),
+        errors::check(&errors),
         server_count::check(evidence.target, evidence.server),
         server_died::check(evidence.target, evidence.server),
     ];
     if unserved.result == CheckResult::Partial {
-        let only_waiting = errors::only_timeouts(load);
+        let only_waiting = errors::only_timeouts(&errors);
         for check in &mut checks {
             spare_where_partial(check, only_waiting);
         }

@@ -12,8 +12,8 @@
 use std::time::Duration;
 
 use throng_record::{
-    AcceptSpec, Amount, ConnectionUse, DeclaredModel, FanoutSpec, Multiplexer, Pacing, Plan,
-    Setting, Stop, TargetKind, TargetRecord, Work,
+    AcceptSpec, Amount, ConnectionUse, DeclaredModel, ExchangeSpec, Multiplexer, Pacing, PhaseSpec,
+    Plan, Setting, Stop, TargetKind, TargetRecord,
 };
 
 use crate::lifetime::units;
@@ -72,8 +72,8 @@ pub fn estimate(plan: &Plan, models: &[BuiltInModel]) -> Duration {
 }
 
 /// How long so many messages are guessed to take.
-pub(crate) fn by_count(setting: &Setting, messages: u64) -> Duration {
-    seconds(messages as f64 / rate(setting))
+pub(crate) fn by_count(spec: &ExchangeSpec, messages: u64) -> Duration {
+    seconds(messages as f64 / rate(spec))
 }
 
 fn seconds(seconds: f64) -> Duration {
@@ -97,39 +97,58 @@ fn launches(plan: &Plan) -> f64 {
 
 /// One trial, without the launch.
 fn trial(setting: &Setting, target: &TargetRecord, model: Option<&BuiltInModel>) -> f64 {
-    let multiplexer = multiplexer::spec(target, setting.connections);
-    let body = match (&setting.work, multiplexer) {
-        (_, Some(spec)) => accepting(spec),
-        (Work::Fanout(spec), None) => {
-            let each = model.map(|model| model.each);
-            crowd(setting, target, each) + deliveries(setting, spec, each)
+    if let Some(spec) = multiplexer::spec(target, setting.connections) {
+        return PER_TRIAL + accepting(spec);
+    }
+    let phases = setting.phases.0.iter();
+    let each = phases.map(|spec| phase(spec, setting, target, model));
+    PER_TRIAL + each.sum::<f64>()
+}
+
+fn phase(
+    spec: &PhaseSpec,
+    setting: &Setting,
+    target: &TargetRecord,
+    model: Option<&BuiltInModel>,
+) -> f64 {
+    let each = model.map(|model| model.each);
+    match spec {
+        PhaseSpec::Connect if setting.phases.exchange().is_some() => {
+            PER_CONNECTION * f64::from(setting.connections)
         }
-        (Work::Hold(spec), None) => {
-            let each = model.map(|model| model.each);
-            crowd(setting, target, each) + of_ns(spec.hold_ns) + PING * f64::from(spec.pings)
+        PhaseSpec::Connect => crowd(setting, target, each),
+        PhaseSpec::Acknowledge { .. } | PhaseSpec::Get(_) => delivery(setting, each),
+        PhaseSpec::Sustain(spec) => {
+            let asked = of_ns(spec.duration_ns);
+            // What cannot be delivered in time is still awaited.
+            asked.max(delivery(setting, each) * spec.rate_per_second * asked)
         }
-        (Work::Exchange | Work::Accept(_), None) => {
-            let opening = PER_CONNECTION * f64::from(setting.connections);
-            opening
-                + match (setting.connection, setting.stop) {
-                    (ConnectionUse::PerMessage { .. }, Stop::MessagesEach(each)) => {
-                        requests(setting, each, served_at_once(target, model, setting))
-                    }
-                    _ => exchange(setting),
-                }
-        }
-    };
-    PER_TRIAL + body
+        PhaseSpec::Exchange(spec) => match (spec.connection, spec.stop) {
+            (ConnectionUse::PerMessage { .. }, Stop::MessagesEach(requests_each)) => {
+                let opening = PER_CONNECTION * f64::from(setting.connections);
+                let at_once = served_at_once(target, model, setting);
+                opening + requests(setting, requests_each, at_once)
+            }
+            (ConnectionUse::PerMessage { .. }, _) => {
+                PER_CONNECTION * f64::from(setting.connections) + exchange(spec, setting)
+            }
+            (ConnectionUse::Kept, _) => exchange(spec, setting),
+        },
+        PhaseSpec::Hold { duration_ns } => of_ns(*duration_ns),
+        PhaseSpec::Ping(spec) => PING * f64::from(spec.pings),
+        PhaseSpec::Close => 0.0,
+        PhaseSpec::Multiplex(spec) => accepting(*spec),
+    }
 }
 
 /// Warm-up and measurement.
-fn exchange(setting: &Setting) -> f64 {
-    let counted = |messages: u64| messages as f64 / rate(setting);
-    let warmup = match setting.warmup {
+fn exchange(spec: &ExchangeSpec, setting: &Setting) -> f64 {
+    let counted = |messages: u64| messages as f64 / rate(spec);
+    let warmup = match spec.warmup {
         Amount::Messages(messages) => counted(messages),
         Amount::DurationNs(length_ns) => of_ns(length_ns),
     };
-    let measured = match setting.stop {
+    let measured = match spec.stop {
         Stop::Messages(messages) => counted(messages),
         Stop::MessagesEach(each) => counted(each) * f64::from(setting.connections),
         Stop::DurationNs(length_ns)
@@ -142,12 +161,12 @@ fn exchange(setting: &Setting) -> f64 {
 }
 
 /// Messages per second.
-fn rate(setting: &Setting) -> f64 {
-    match setting.pacing {
+fn rate(spec: &ExchangeSpec) -> f64 {
+    match spec.pacing {
         Pacing::Open {
             rate_per_second, ..
         } => rate_per_second,
-        _ if setting.connection != ConnectionUse::Kept => MODEST_CYCLE_RATE,
+        _ if spec.connection != ConnectionUse::Kept => MODEST_CYCLE_RATE,
         Pacing::Closed { .. } | Pacing::Lockstep { .. } => MODEST_RATE,
     }
 }
@@ -188,20 +207,13 @@ fn crowd(setting: &Setting, target: &TargetRecord, each: Option<PerConnection>) 
     paced.max(connections * (connect + of_server + of_others * connections))
 }
 
-/// The greetings, a line to all, and lines at a rate.
-fn deliveries(setting: &Setting, spec: &FanoutSpec, each: Option<PerConnection>) -> f64 {
+/// A line to all.
+fn delivery(setting: &Setting, each: Option<PerConnection>) -> f64 {
     let delivery = match each {
         Some(PerConnection::Threads(_)) => DELIVERY_BY_THREAD,
         _ => DELIVERY,
     };
-    let to_all = delivery * f64::from(setting.connections);
-    let singly = if spec.greeting.is_some() { 2.0 } else { 1.0 };
-    // What cannot be delivered in time is still awaited.
-    let sustained = spec.sustain.map_or(0.0, |sustain| {
-        let asked = of_ns(sustain.duration_ns);
-        asked.max(to_all * sustain.rate_per_second * asked)
-    });
-    to_all * singly + sustained
+    delivery * f64::from(setting.connections)
 }
 
 /// How many requests a target serves at the same time; `None`: any number. Nothing is known of servers that are not built in: one at a time takes longest.

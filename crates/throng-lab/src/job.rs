@@ -1,6 +1,8 @@
 //! One trial's job for the generator.
 
-use throng_record::{ConnectionUse, ExchangeSpec, FleetSpec, LoadJob, Plan, Setting, Work};
+use throng_record::{
+    FleetSpec, LoadJob, PhaseSpec, Plan, PutSpec, Sequence, Setting, TargetRecord,
+};
 use throng_sys::address::Address;
 
 use crate::order::Cell;
@@ -19,7 +21,7 @@ pub(crate) fn in_force(setting: &Setting, name: &str) -> Option<u32> {
 /// queue. Further ones would find it full, and wait for SYN retransmissions. Clients with a connection for each message are not fewer:
 /// what becomes of those that find it full is their question.
 fn connectable(setting: &Setting, at_once: u32) -> u32 {
-    if setting.connection != ConnectionUse::Kept {
+    if setting.phases.is_of_requests() {
         return setting.connections;
     }
     let queue = in_force(setting, "net.core.somaxconn")
@@ -30,14 +32,18 @@ fn connectable(setting: &Setting, at_once: u32) -> u32 {
 /// Fits a job to a server that serves so many connections at once: what is done with single ones is done with no more than there are.
 pub(crate) fn limit(job: &mut LoadJob, setting: &Setting, at_once: u32) {
     let connections = connectable(setting, at_once);
-    job.exchange.serves_at_once = Some(at_once);
+    job.fleet.serves_at_once = Some(at_once);
     job.fleet.connections = connections;
     job.fleet.shards = job.fleet.shards.min(connections);
-    match &mut job.work {
-        Work::Hold(spec) => spec.pings = spec.pings.min(connections),
-        // One that is served: a line from the accept queue would reach nobody.
-        Work::Fanout(spec) => spec.speaker = spec.speaker.min(at_once.min(connections) / 2),
-        Work::Exchange | Work::Accept(_) => {}
+    // One that is served speaks: a line from the accept queue would reach nobody.
+    let fit = |put: &mut PutSpec| put.speaker = put.speaker.min(at_once.min(connections) / 2);
+    for phase in &mut job.phases.0 {
+        match phase {
+            PhaseSpec::Ping(spec) => spec.pings = spec.pings.min(connections),
+            PhaseSpec::Get(put) => fit(put),
+            PhaseSpec::Sustain(spec) => fit(&mut spec.put),
+            _ => {}
+        }
     }
 }
 
@@ -46,14 +52,11 @@ pub(crate) fn limit(job: &mut LoadJob, setting: &Setting, at_once: u32) {
 pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
     let setting = &plan.settings[cell.setting as usize];
     let target = &plan.targets[cell.target as usize];
-    let protocol = match &target.http {
-        Some(page) => http::get(page),
-        None => setting.protocol.clone(),
-    };
     LoadJob {
         fleet: FleetSpec {
             address: address.to_string(),
             connections: setting.connections,
+            serves_at_once: None,
             shards: setting.shards,
             backend: setting.backend,
             source: setting.source.clone(),
@@ -62,27 +65,29 @@ pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
             connect_concurrency: setting.connect_concurrency,
             connect_rate_per_second: setting.connect_rate_per_second,
             closing: setting.closing,
+            seed: plan.seed.wrapping_add(u64::from(cell.repeat)),
             connect_timeout_ns: setting.connect_timeout_ns,
             reply_timeout_ns: setting.reply_timeout_ns,
         },
-        exchange: ExchangeSpec {
-            protocol,
-            verify: setting.verify,
-            connection: setting.connection,
-            pacing: setting.pacing.clone(),
-            warmup: setting.warmup,
-            stop: setting.stop,
-            seed: plan.seed.wrapping_add(u64::from(cell.repeat)),
-            serves_at_once: None,
-        },
-        work: multiplexer::spec(target, setting.connections)
-            .map_or_else(|| setting.work.clone(), Work::Accept),
+        phases: phases(setting, target),
     }
+}
+
+/// What is asked of this target: a page and a multiplexer have requests and waits of their own.
+fn phases(setting: &Setting, target: &TargetRecord) -> Sequence {
+    if let Some(spec) = multiplexer::spec(target, setting.connections) {
+        return Sequence(vec![PhaseSpec::Multiplex(spec)]);
+    }
+    let mut phases = setting.phases.clone();
+    if let (Some(page), Some(exchange)) = (&target.http, phases.exchange_mut()) {
+        exchange.protocol = http::get(page);
+    }
+    phases
 }
 
 /// One of a fleet of ten, for the tests of what is made of its record.
 #[cfg(test)]
-pub(crate) fn for_tests(work: throng_record::Work) -> LoadJob {
+pub(crate) fn for_tests() -> LoadJob {
     use crate::plan::{PlanDraft, resolve, test_environment};
 
     let text = "targets = ['poll']\nconnections = 10";
@@ -95,10 +100,7 @@ pub(crate) fn for_tests(work: throng_record::Work) -> LoadJob {
         server_lives_on: false,
     };
     let address = Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into());
-    LoadJob {
-        work,
-        ..job(&plan, cell, &address)
-    }
+    job(&plan, cell, &address)
 }
 
 #[cfg(test)]
@@ -136,8 +138,8 @@ mod tests {
         let mut job = job(&plan, cell, &address);
         limit(&mut job, &plan.settings[0], 1);
         assert_eq!((job.fleet.connections, job.fleet.shards), (6, 6));
-        let Work::Hold(spec) = job.work else {
-            panic!("{:?}", job.work);
+        let [_, _, PhaseSpec::Ping(spec), _] = &job.phases.0[..] else {
+            panic!("{:?}", job.phases);
         };
         assert_eq!(spec.pings, 6);
     }
@@ -159,14 +161,14 @@ mod tests {
                 cell,
                 &Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into()),
             )
-            .work
+            .phases
         };
         let spec = |multiplexer, published| {
-            Work::Accept(AcceptSpec {
+            Sequence(vec![PhaseSpec::Multiplex(AcceptSpec {
                 multiplexer,
                 published,
                 connections: 300,
-            })
+            })])
         };
         assert_eq!(work(0), spec(Multiplexer::Poll, true));
         assert_eq!(work(1), spec(Multiplexer::EpollEdge, false));
@@ -186,10 +188,10 @@ mod tests {
         let mut job = job(&plan, cell, &address);
         limit(&mut job, &plan.settings[0], 1_018);
         assert_eq!(job.fleet.connections, 1_034);
-        let Work::Fanout(spec) = &job.work else {
-            panic!("a fan-out");
+        let PhaseSpec::Get(put) = &job.phases.0[2] else {
+            panic!("{:?}", job.phases);
         };
-        assert_eq!(spec.speaker, 509);
+        assert_eq!(put.speaker, 509);
     }
 
     #[test]
@@ -205,7 +207,8 @@ mod tests {
                 repeat: 0,
                 server_lives_on: false,
             };
-            match job(&plan, cell, &address).exchange.protocol {
+            let job = job(&plan, cell, &address);
+            match job.phases.protocol().expect("one").clone() {
                 Protocol::Request { send, .. } => String::from_utf8(send).expect("text"),
                 other => panic!("{other:?}"),
             }

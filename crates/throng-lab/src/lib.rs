@@ -3,6 +3,7 @@
 //! A [`plan`] says what is asked; [`run()`] carries it out: it launches each target and a generator, observes both,
 //! checks the figures and writes the record. It prints nothing; what happens is told through [`Event`]s. Every server,
 //! built-in or the user's, is started by the same launcher.
+#![forbid(unsafe_code)]
 
 pub mod capacity;
 pub mod catalogue;

@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use throng_record::side::CounterDeltas;
-use throng_record::{ConnectionUse, LoadJob, LoadRecord, PhaseCost, PhaseName, SideRecord, Work};
+use throng_record::{LoadJob, LoadRecord, PhaseCost, PhaseName, PhaseSpec, SideRecord};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::kernel_counters::KernelCounters;
 use throng_sys::namespace::Network;
@@ -51,15 +51,10 @@ pub(crate) struct Observer {
     counters_before: Option<KernelCounters>,
     window: [Option<Moment>; 2],
     phases: Phases,
-    /// The phase that is the measured window, where the generator works in phases.
-    window_phase: Option<PhaseName>,
-    /// Connections are opened once and kept for an exchange.
-    has_kept_exchange: bool,
-    /// There is no server.
-    is_alone: bool,
+    expected: Expected,
     /// Where it is asked about and both ends are here.
     kernel_memory: Option<KernelMemoryWatch>,
-    /// Where the generator works in phases.
+    /// Where connections are what is asked about.
     waiting: Option<Waiting>,
 }
 
@@ -87,7 +82,8 @@ pub(crate) struct Observations {
     /// Cores of the server's CPUs on which nobody ran in the measured window; absent where it cannot be told.
     pub(crate) cores_idle: Option<f64>,
     pub(crate) kernel_counters: CounterDeltas,
-    pub(crate) phase_costs: Vec<PhaseCost>,
+    /// Of the phases, in their order.
+    pub(crate) phase_costs: Vec<(PhaseName, PhaseCost)>,
     /// To be asked when both sides have ended.
     pub(crate) kernel_memory: Option<KernelMemoryWatch>,
     /// Of the server, with every connection open.
@@ -106,28 +102,18 @@ impl Observer {
             network,
             window: [None, None],
             phases: Phases::default(),
-            window_phase: None,
-            has_kept_exchange: false,
-            is_alone: false,
+            expected: Expected::default(),
             kernel_memory: None,
             waiting: None,
         }
     }
 
-    /// What the generator will do: of work in phases one phase is the measured window, and the kernel's memory is asked about, and what
-    /// `listener` has not accepted.
+    /// What the generator will do. Where no message is exchanged, the kernel's memory is asked about, and what `listener` has not accepted.
     pub(crate) fn expect(&mut self, job: &LoadJob, listener: Option<SocketAddr>) {
-        let work = &job.work;
-        self.is_alone = matches!(work, Work::Accept(_));
-        self.has_kept_exchange =
-            *work == Work::Exchange && job.exchange.connection == ConnectionUse::Kept;
-        self.window_phase = match work {
-            Work::Fanout(spec) if spec.sustain.is_some() => Some(PhaseName::Sustain),
-            Work::Fanout(_) => Some(PhaseName::Get),
-            Work::Hold(_) => Some(PhaseName::Connect),
-            Work::Exchange | Work::Accept(_) => None,
-        };
-        if work.has_phases() && self.server.is_some() {
+        self.expected = Expected::of(job);
+        let is_about_connections =
+            job.phases.has(PhaseName::Connect) && job.phases.exchange().is_none();
+        if is_about_connections && self.server.is_some() {
             self.kernel_memory = Some(KernelMemoryWatch::default());
             self.waiting = listener.and_then(|at| Waiting::at(at, &self.network));
         }
@@ -138,15 +124,14 @@ impl Observer {
         self.generator = Some(Side::new(tree, cpus));
     }
 
-    /// Every connect has ended; the server may still be accepting.
-    pub(crate) fn count_descriptors(&mut self) {
+    fn count_descriptors(&mut self) {
         if let Some(server) = &mut self.server {
             server.count_descriptors();
         }
     }
 
     /// Every connection is open and accepted.
-    pub(crate) fn connected(&mut self) {
+    fn connected(&mut self) {
         for side in self.sides() {
             side.connected();
         }
@@ -156,13 +141,30 @@ impl Observer {
         }
     }
 
-    /// The generator waits, or has ended: the phase under way is over, and `next` begins when it goes on.
+    /// The generator waits, or has ended: the phase under way is over, and `next` begins when it goes on. What is read of the connections
+    /// meanwhile is in neither.
     pub(crate) fn border(&mut self, next: Option<PhaseName>) {
         let border = self.read_border();
-        let ended = self.phases.border(border, next);
-        if ended.is_some() && ended == self.window_phase {
+        let ended = self.phases.border(border, None);
+        if ended.is_some() && ended == self.expected.window {
             self.window_ended_with(&border);
         }
+        let is_still = self.look_at_connections(ended);
+        if next == Some(PhaseName::Connect)
+            && let Some(kernel) = &mut self.kernel_memory
+        {
+            kernel.before();
+        }
+        let Some(next) = next else { return };
+        let border = if is_still { border } else { self.read_border() };
+        self.phases.border(border, Some(next));
+        if Some(next) == self.expected.window {
+            self.window_begins_after(&border);
+        }
+    }
+
+    /// What is to be read of the connections when this phase has ended; whether that was nothing.
+    fn look_at_connections(&mut self, ended: Option<PhaseName>) -> bool {
         if let Some(waiting) = &mut self.waiting {
             match ended {
                 // Nothing is being timed.
@@ -171,19 +173,16 @@ impl Observer {
                 Some(_) => waiting.look(),
             }
         }
-        match (ended, next) {
-            (_, Some(PhaseName::Connect)) => {
-                if let Some(kernel) = &mut self.kernel_memory {
-                    kernel.before();
-                }
-            }
-            // Whatever opening them left unsettled has settled.
-            (Some(PhaseName::Hold), _) => self.connected(),
-            _ => {}
+        let Some(ended) = ended else { return true };
+        if self.expected.are_settled_after(ended) {
+            self.connected();
+        } else if ended == PhaseName::Connect {
+            // The server may still be accepting.
+            self.count_descriptors();
+        } else {
+            return self.waiting.is_none();
         }
-        if next.is_some() && next == self.window_phase {
-            self.window_begins_after(&border);
-        }
+        false
     }
 
     /// One phase has turned into the next while the generator goes on: the time of the reading is the next one's.
@@ -256,14 +255,6 @@ impl Observer {
         }
     }
 
-    /// The last reply has come, and the generator waits. Connections that are kept have all been accepted by now, if they ever will be: each
-    /// that got a reply was.
-    pub(crate) fn drained(&mut self) {
-        if self.has_kept_exchange {
-            self.connected();
-        }
-    }
-
     /// The record of what was seen.
     pub(crate) fn finish(self, measured: &Measured) -> Observations {
         let counters = self.counters_before.and_then(|before| {
@@ -289,7 +280,7 @@ impl Observer {
         };
         let mut server = self.server.map(|side| record(side, accepted));
         let mut generator = self.generator.map(|side| record(side, measured.connected));
-        let others = if server.is_some() || self.is_alone {
+        let others = if server.is_some() || self.expected.is_alone {
             others::of_sides(&self.window, [server.as_ref(), generator.as_ref()])
         } else {
             vec![]
@@ -323,29 +314,62 @@ impl Observer {
     }
 }
 
+/// What the generator's phases mean for observing them.
+#[derive(Debug, Default)]
+struct Expected {
+    phases: Vec<PhaseName>,
+    /// The phase that is the measured window; absent where messages are, and the generator tells when it begins and ends.
+    window: Option<PhaseName>,
+    /// There is no server.
+    is_alone: bool,
+}
+
+impl Expected {
+    fn of(job: &LoadJob) -> Self {
+        let has_window = job.phases.exchange().is_some();
+        Self {
+            phases: job.phases.0.iter().map(PhaseSpec::name).collect(),
+            window: job.phases.window().filter(|_| !has_window),
+            is_alone: job.phases.has(PhaseName::Multiplex),
+        }
+    }
+
+    /// Whether every connection is open and accepted by the end of this phase, if it ever will be. After an exchange each that got a reply was; a
+    /// greeting says the same; and while connections were held, whatever opening them left unsettled has settled.
+    fn are_settled_after(&self, phase: PhaseName) -> bool {
+        let is_followed_by =
+            |names: &[PhaseName]| self.phases.iter().any(|next| names.contains(next));
+        match phase {
+            PhaseName::Exchange | PhaseName::Acknowledge | PhaseName::Hold => true,
+            PhaseName::Connect => !is_followed_by(&[PhaseName::Exchange, PhaseName::Acknowledge]),
+            _ => false,
+        }
+    }
+}
+
 impl Measured {
     /// Of this record.
-    pub(crate) fn of(record: &LoadRecord, job: &LoadJob) -> Self {
-        let exchange = &record.exchange;
-        let is_exchange = job.work == Work::Exchange;
-        let is_kept = job.exchange.connection == ConnectionUse::Kept;
+    pub(crate) fn of(record: &LoadRecord) -> Self {
+        let phases = &record.phases;
+        let is_kept = phases.connections().is_none();
+        let exchange = phases.exchange();
         Self {
-            connected: record.connect.connected,
-            served: (is_exchange && is_kept).then_some(exchange.connections_served),
-            replies: in_window(record),
-            window: is_exchange.then(|| Window::of(exchange)).flatten(),
+            connected: phases.kept(),
+            served: exchange
+                .filter(|_| is_kept)
+                .map(|exchange| exchange.connections_served),
+            replies: in_window(phases),
+            window: exchange.and_then(Window::of),
         }
     }
 }
 
 /// Messages that the server answered or delivered in the measured window.
-fn in_window(record: &LoadRecord) -> u64 {
-    let Some(fanout) = &record.fanout else {
-        return record.exchange.replies;
-    };
-    let sustained = fanout.sustained.as_ref().map(|phase| phase.deliveries);
-    let got = fanout.get.as_ref().map(|phase| phase.received.into());
-    sustained.or(got).unwrap_or(0)
+fn in_window(phases: &throng_record::Phases) -> u64 {
+    let exchanged = phases.exchange().map(|exchange| exchange.replies);
+    let sustained = phases.sustained().map(|phase| phase.deliveries);
+    let got = phases.put().map(|phase| phase.line.received.into());
+    exchanged.or(sustained).or(got).unwrap_or(0)
 }
 
 /// The steal of these CPUs, those that a side was allowed to use. (Of all CPUs together, one that is stolen wholly would be

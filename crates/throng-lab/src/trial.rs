@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use throng_record::{
-    CheckResult, ConnectionUse, Limit, LoadJob, Outcome, Plan, Setting, TargetKind, TargetRecord,
-    Trial, Verdict,
+    CheckResult, Limit, LoadJob, Outcome, Phases, Plan, Setting, TargetKind, TargetRecord, Trial,
+    Verdict,
 };
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
@@ -151,8 +151,7 @@ impl Bench<'_> {
             on_progress,
         );
         let measured = ended.record.as_ref();
-        let measured =
-            measured.map_or_else(Measured::default, |record| Measured::of(record, &trial.job));
+        let measured = measured.map_or_else(Measured::default, Measured::of);
         // The counters are read right after it: they are compared.
         let account = account.map(KernelAccount::stop).unwrap_or_default();
         let mut seen = observer.finish(&measured);
@@ -216,7 +215,7 @@ impl Bench<'_> {
         let Address::Tcp(server) = address else {
             return None;
         };
-        if setting.connection == ConnectionUse::Kept || !setting.observe {
+        if !setting.phases.is_of_requests() || !setting.observe {
             return None;
         }
         let capture = self.capture.map(|capture| {
@@ -271,14 +270,7 @@ impl Bench<'_> {
             workers: None,
             network: throng_record::Network::default(),
             job: job(self.plan, cell, address),
-            connect: None,
-            exchange: None,
-            close: None,
-            connections: None,
-            accept: None,
-            fanout: None,
-            hold: None,
-            phase_costs: vec![],
+            phases: Phases::default(),
             kernel_memory: None,
             unaccepted: None,
             backlog_in_force: None,

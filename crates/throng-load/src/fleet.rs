@@ -7,6 +7,7 @@ mod fairness;
 mod fanout;
 mod hold;
 mod merge;
+mod payload;
 mod silences;
 mod turns;
 mod validate;
@@ -19,20 +20,17 @@ use std::time::Duration;
 
 use throng_record::{
     ClosePhase, ConnectPhase, ConnectionUse, ConnectionsPhase, ExchangePhase, ExchangeSpec,
-    FleetSpec, Pacing, Protocol,
+    FleetSpec, LoadJob, Measured, PhaseSpec,
 };
 use throng_sys::address::Address;
 use throng_sys::clock::monotonic_ns;
 
-use crate::backend::io_uring::Usage;
 use crate::control::{Interrupt, Orders, Progress, ProgressReading, Relay, ShardStage};
 use crate::error::LoadError;
-use crate::messages::Messages;
-use crate::protocol::usual_reply_bytes;
-use crate::script::Script;
+use crate::script::{Lines, Script};
 use crate::shard::{Answer, Answers, Assignment, Phase, ShardExchange, run, waits_for_all};
 use crate::source::Sources;
-pub(crate) use validate::hold as validate_hold;
+use payload::Payload;
 use validate::validate;
 use watch::Watch;
 
@@ -61,8 +59,6 @@ pub struct Fleet {
     answers: Receiver<(u32, Result<Answer, LoadError>)>,
     orders: Arc<Orders>,
     interrupt: Interrupt,
-    /// Open connections that have not been exchanged with yet.
-    fresh: u32,
     /// When the last connect had ended.
     connected_at_ns: u64,
     /// Where there is a fan-out.
@@ -76,27 +72,26 @@ struct ShardHandle {
 }
 
 impl Fleet {
-    /// Starts the shards of a fleet that will speak `exchange.protocol`. Nothing is connected yet.
+    /// Starts the shards of a fleet for these phases. Nothing is connected yet.
     ///
     /// # Errors
     /// [`LoadError`] where the job contradicts itself or a shard cannot be made.
-    pub fn assemble(
-        spec: &FleetSpec,
-        exchange: &ExchangeSpec,
-        interrupt: Interrupt,
-    ) -> Result<Self, LoadError> {
-        let address: Address = spec.address.parse()?;
-        validate(spec, exchange, &address)?;
-        let messages = Messages::of(&exchange.protocol, exchange.seed);
-        Self::start(spec, address, (messages, usage(exchange)), None, interrupt)
+    pub fn assemble(job: &LoadJob, interrupt: Interrupt) -> Result<Self, LoadError> {
+        let address: Address = job.fleet.address.parse()?;
+        validate(job, &address)?;
+        let seed = job.fleet.seed;
+        let payload = match Lines::of(&job.phases) {
+            Some(lines) => Payload::script(Script::of(&lines, seed)),
+            None => Payload::messages(&job.phases.0, seed),
+        };
+        Self::start(&job.fleet, address, payload, interrupt)
     }
 
     /// Starts the shards of a fleet that has been found valid.
     fn start(
         spec: &FleetSpec,
         address: Address,
-        (messages, usage): (Messages, Usage),
-        fanout: Option<(Arc<Script>, Arc<Relay>)>,
+        payload: Payload,
         interrupt: Interrupt,
     ) -> Result<Self, LoadError> {
         let spec = Arc::new(spec.clone());
@@ -108,9 +103,8 @@ impl Fleet {
             answers,
             orders: Arc::clone(&orders),
             interrupt,
-            fresh: 0,
             connected_at_ns: 0,
-            fanout,
+            fanout: payload.fanout,
         };
         let sources = Sources::here(&spec.source, &address);
         let mut first = 0;
@@ -125,8 +119,8 @@ impl Fleet {
                 spec: Arc::clone(&spec),
                 address: address.clone(),
                 sources: sources.clone(),
-                messages: messages.clone(),
-                usage,
+                messages: payload.messages.clone(),
+                usage: payload.usage,
                 progress: Arc::clone(&progress),
                 orders: Arc::clone(&orders),
                 fanout: fleet.fanout.clone(),
@@ -143,12 +137,38 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Opens every connection, telling how many are open so far. As many shards are at work at a time as the generator has CPUs; only one
-    /// where one connect is in flight at a time, so that connection follows connection in the order of their indices.
+    /// Does a phase.
     ///
     /// # Errors
-    /// [`LoadError`] where a shard's event loop fails; failed connects are counted in the record.
-    pub fn connect(&mut self, observer: Observer<'_>) -> Result<ConnectPhase, LoadError> {
+    /// [`LoadError`] where a shard's event loop fails; what happens to connections is counted in the record.
+    pub fn run(&mut self, spec: &PhaseSpec, observer: Observer<'_>) -> Result<Measured, LoadError> {
+        Ok(match spec {
+            PhaseSpec::Connect => Measured::Connect(self.connect(observer)?),
+            PhaseSpec::Acknowledge { .. } => Measured::Acknowledge(self.hear_greeting(observer)?),
+            PhaseSpec::Get(spec) => Measured::Get(self.put_and_hear(spec.speaker, observer)?),
+            PhaseSpec::Sustain(spec) => {
+                Measured::Sustain(self.put_at_rate(spec.put.speaker, observer)?)
+            }
+            PhaseSpec::Exchange(spec) if spec.connection == ConnectionUse::Kept => {
+                Measured::Exchange(self.exchange(spec, observer)?)
+            }
+            PhaseSpec::Exchange(spec) => {
+                let (exchange, connections) = self.request(spec, observer)?;
+                Measured::Request {
+                    exchange,
+                    connections,
+                }
+            }
+            PhaseSpec::Hold { duration_ns } => Measured::Hold(self.hold(*duration_ns, observer)?),
+            PhaseSpec::Ping(spec) => Measured::Ping(self.ping(spec, observer)?),
+            PhaseSpec::Close => Measured::Close(self.close(observer)?),
+            PhaseSpec::Multiplex(_) => unreachable!("refused before a shard is made"),
+        })
+    }
+
+    /// Opens every connection, telling how many are open so far. As many shards are at work at a time as the generator has CPUs; only one
+    /// where one connect is in flight at a time, so that connection follows connection in the order of their indices.
+    fn connect(&mut self, observer: Observer<'_>) -> Result<ConnectPhase, LoadError> {
         let at_a_time = match self.spec.connect_concurrency {
             1 => 1,
             _ => self.at_work(),
@@ -164,22 +184,22 @@ impl Fleet {
             .map(|shard| shard.ended_at_ns)
             .max()
             .unwrap_or_else(monotonic_ns);
-        let phase = connects::connects(shards, self.spec.connections);
-        self.fresh = phase.connected;
-        Ok(phase)
+        Ok(connects::connects(shards, self.spec.connections))
     }
 
     /// Exchanges messages on the open connections until the stop condition or the interrupt.
-    ///
-    /// # Errors
-    /// [`LoadError`] where a shard's event loop fails; failed connections are counted in the record.
-    pub fn exchange(
+    fn exchange(
         &mut self,
         spec: &ExchangeSpec,
         observer: Observer<'_>,
     ) -> Result<ExchangePhase, LoadError> {
         let mut watch = Watch::new(spec);
-        let answers = self.work(spec, &mut watch, observer)?;
+        let unanswered = if waits_for_all(spec, &self.spec) {
+            self.count_open()?.iter().sum()
+        } else {
+            0
+        };
+        let answers = self.work(spec, unanswered, &mut watch, observer)?;
         let shards = answers.into_iter().filter_map(|answer| match answer {
             Answer::Exchanged(exchange) => Some(*exchange),
             _ => None,
@@ -189,16 +209,13 @@ impl Fleet {
 
     /// Sends messages that each have a connection of their own, until the stop condition or the interrupt: what was exchanged, and
     /// what became of the connections. The fleet's connections are then clients, of which none is connected before.
-    ///
-    /// # Errors
-    /// [`LoadError`] where a shard's event loop fails; failed requests are counted in the record.
-    pub fn request(
+    fn request(
         &mut self,
         spec: &ExchangeSpec,
         observer: Observer<'_>,
     ) -> Result<(ExchangePhase, ConnectionsPhase), LoadError> {
         let mut watch = Watch::new(spec);
-        let answers = self.work(spec, &mut watch, observer)?;
+        let answers = self.work(spec, 0, &mut watch, observer)?;
         let shards = answers.into_iter().filter_map(|answer| match answer {
             Answer::Requested(requests) => Some((requests.exchange, requests.connections)),
             _ => None,
@@ -208,16 +225,14 @@ impl Fleet {
         Ok((phase, connections::connections(connections)))
     }
 
-    /// Has every shard do the exchange, in whichever way its messages use connections.
+    /// Has every shard do the exchange, in whichever way its messages use connections. The warm-up waits for so many first replies.
     fn work(
         &mut self,
         spec: &ExchangeSpec,
+        unanswered: u32,
         watch: &mut Watch,
         observer: Observer<'_>,
     ) -> Result<Vec<Answer>, LoadError> {
-        let waits_for_all = waits_for_all(spec, self.spec.connections);
-        let unanswered = if waits_for_all { self.fresh } else { 0 };
-        self.fresh = 0;
         self.orders.reset(unanswered);
         self.shards.iter().for_each(|shard| shard.progress.reset());
         self.tell(|| Phase::Exchange(Box::new(spec.clone())));
@@ -241,10 +256,7 @@ impl Fleet {
 
     /// Ends our output on every connection and awaits the peer's end, telling how many are closed so far. As many shards are at work at a
     /// time as the generator has CPUs.
-    ///
-    /// # Errors
-    /// [`LoadError`] where a shard's event loop fails.
-    pub fn close(&mut self, observer: Observer<'_>) -> Result<ClosePhase, LoadError> {
+    fn close(&mut self, observer: Observer<'_>) -> Result<ClosePhase, LoadError> {
         let started_at_ns = monotonic_ns();
         let answers = self.in_turns(self.at_work(), || Phase::Close, observer)?;
         let shards = answers.into_iter().filter_map(|answer| match answer {
@@ -308,19 +320,6 @@ impl Fleet {
             Ok((_, Err(reason))) => Err(reason),
             _ => Err(LoadError::ShardLost(lost as u32)),
         }
-    }
-}
-
-/// How the connections of an exchange are used, as far as a back end must know.
-fn usage(exchange: &ExchangeSpec) -> Usage {
-    let outstanding = exchange.pacing.outstanding();
-    let is_short = exchange.connection != ConnectionUse::Kept;
-    let is_echo = matches!(exchange.protocol, Protocol::Echo { .. });
-    Usage {
-        reply_bytes: usual_reply_bytes(&exchange.protocol).saturating_mul(outstanding as usize),
-        silent_sends: outstanding == 1 && is_echo && !is_short,
-        sends_at_once: is_short || matches!(exchange.pacing, Pacing::Open { .. }),
-        is_short,
     }
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use throng_record::{ErrorKind, FanoutSpec, Sustain};
+use throng_record::{ErrorKind, PutSpec, Sequence, SustainSpec};
 
 use crate::pacing::spacing::Spacing;
 use crate::quote;
@@ -29,17 +29,49 @@ pub(crate) struct Script {
     due_ns: Box<[u64]>,
 }
 
+/// What the phases of a fan-out say and hear.
+#[derive(Debug, Default)]
+pub(crate) struct Lines<'a> {
+    /// The line that each connection is greeted with; absent where the server greets nobody.
+    pub(crate) greeting: Option<&'a [u8]>,
+    /// Who puts the line, and the numbered ones.
+    pub(crate) puts: Vec<&'a PutSpec>,
+    /// The schedule of numbered lines.
+    pub(crate) sustain: Option<&'a SustainSpec>,
+}
+
+impl<'a> Lines<'a> {
+    /// `None` where lines are none of the phases' affair.
+    pub(crate) fn of(phases: &'a Sequence) -> Option<Self> {
+        let (greeting, sustain) = (phases.greeting(), phases.sustain());
+        let numbered = sustain.map(|sustain| &sustain.put);
+        let puts: Vec<_> = phases.put().into_iter().chain(numbered).collect();
+        let has_any = greeting.is_some() || !puts.is_empty();
+        has_any.then_some(Self {
+            greeting,
+            puts,
+            sustain,
+        })
+    }
+
+    /// The line that is put; nothing where none is.
+    pub(crate) fn line(&self) -> &'a [u8] {
+        self.puts.first().map_or(&[], |put| &put.line)
+    }
+}
+
 impl Script {
     /// The specification has been found valid: its lines are not empty, and all of them together are far below 4 GiB.
-    pub(crate) fn of(spec: &FanoutSpec, seed: u64) -> Self {
-        let due_ns = spec
+    pub(crate) fn of(lines: &Lines<'_>, seed: u64) -> Self {
+        let due_ns = lines
             .sustain
-            .map_or_else(Box::default, |sustain| schedule(&sustain, seed));
-        let mut bytes = spec.greeting.clone().unwrap_or_default();
+            .map_or_else(Box::default, |sustain| schedule(sustain, seed));
+        let mut bytes = lines.greeting.unwrap_or_default().to_vec();
         let greeting_end = bytes.len() as u32;
-        bytes.extend(&spec.line);
+        let line = lines.line();
+        bytes.extend(line);
         let line_end = bytes.len() as u32;
-        let words = spec.line.strip_suffix(b"\n").unwrap_or(&spec.line);
+        let words = line.strip_suffix(b"\n").unwrap_or(line);
         for number in 0..due_ns.len() {
             bytes.extend(words);
             bytes.extend(format!(" {number:010}\n").as_bytes());
@@ -190,7 +222,7 @@ impl Script {
 }
 
 /// All due times up to and including the end of the duration; the first is one gap after the begin.
-fn schedule(sustain: &Sustain, seed: u64) -> Box<[u64]> {
+fn schedule(sustain: &SustainSpec, seed: u64) -> Box<[u64]> {
     let mut spacing = Spacing::new(sustain.rate_per_second, sustain.arrivals, seed);
     let mut at_ns = 0.0;
     std::iter::repeat_with(|| {
@@ -203,26 +235,49 @@ fn schedule(sustain: &Sustain, seed: u64) -> Box<[u64]> {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::Arrivals;
+    use throng_record::{Arrivals, PhaseSpec};
 
     use super::*;
 
     fn script(greeting: Option<&str>) -> Script {
-        let spec = FanoutSpec {
-            greeting: greeting.map(|line| line.as_bytes().to_vec()),
-            line: b"hello\n".to_vec(),
-            speaker: 0,
-            sustain: Some(Sustain {
-                rate_per_second: 3.0,
-                arrivals: Arrivals::Constant,
-                duration_ns: 1_000_000_000,
-            }),
+        let sustain = at_rate(3.0);
+        let lines = Lines {
+            greeting: greeting.map(str::as_bytes),
+            puts: vec![&sustain.put],
+            sustain: Some(&sustain),
         };
-        Script::of(&spec, 1)
+        Script::of(&lines, 1)
+    }
+
+    fn at_rate(rate_per_second: f64) -> SustainSpec {
+        SustainSpec {
+            put: PutSpec {
+                line: b"hello\n".to_vec(),
+                speaker: 0,
+            },
+            rate_per_second,
+            arrivals: Arrivals::Constant,
+            duration_ns: 1_000_000_000,
+        }
     }
 
     const WHOLE: &[u8] =
         b"connected\nhello\nhello 0000000000\nhello 0000000001\nhello 0000000002\n";
+
+    #[test]
+    fn lines_are_gathered_from_all_phases() {
+        let sustain = at_rate(3.0);
+        let phases = Sequence::on_open_connections([
+            PhaseSpec::Acknowledge {
+                greeting: b"connected\n".to_vec(),
+            },
+            PhaseSpec::Get(sustain.put.clone()),
+            PhaseSpec::Sustain(sustain),
+        ]);
+        let lines = Lines::of(&phases).expect("a fan-out");
+        assert_eq!(&Script::of(&lines, 1).shared()[..], WHOLE);
+        assert!(Lines::of(&Sequence::on_open_connections([])).is_none());
+    }
 
     #[test]
     fn every_cut_of_the_whole_is_followed_to_its_end() {
@@ -305,12 +360,7 @@ mod tests {
     #[test]
     fn a_constant_schedule_has_rate_times_duration_lines() {
         for rate in [1.0, 3.0, 7.0, 30.0, 1_000.0, 30_000.0] {
-            let sustain = Sustain {
-                rate_per_second: rate,
-                arrivals: Arrivals::Constant,
-                duration_ns: 1_000_000_000,
-            };
-            assert_eq!(schedule(&sustain, 1).len(), rate as usize);
+            assert_eq!(schedule(&at_rate(rate), 1).len(), rate as usize);
         }
     }
 }

@@ -50,6 +50,8 @@ pub(crate) enum Phase {
     Hold {
         until_ns: u64,
     },
+    /// Tell how many connections are open.
+    Count,
     Ping(Box<Pings>),
     Fanout(fanout::Part),
     Close,
@@ -66,6 +68,10 @@ pub(crate) enum Answer {
     Exchanged(Box<ShardExchange>),
     Requested(Box<ShardRequests>),
     Held(Box<ShardHold>),
+    Open {
+        shard: u32,
+        connections: u32,
+    },
     Pinged(Box<ShardPings>),
     /// The connection of this shard that would speak.
     Candidate(Option<u32>),
@@ -170,6 +176,10 @@ impl<B: Backend> Shard<B> {
                 })),
                 Phase::Exchange(spec) => self.work(&spec)?,
                 Phase::Hold { until_ns } => Answer::Held(Box::new(hold::run(&mut self, until_ns)?)),
+                Phase::Count => Answer::Open {
+                    shard: self.assignment.shard,
+                    connections: self.open(),
+                },
                 Phase::Ping(pings) => Answer::Pinged(Box::new(ping::run(&mut self, &pings)?)),
                 Phase::Close => {
                     let closed = close::run(&mut self)?;
@@ -220,7 +230,7 @@ impl<B: Backend> Shard<B> {
                 outstanding,
                 spin,
             } => {
-                let pacing = self.open_loop(spec, rate_per_second, arrivals, outstanding, spin);
+                let pacing = self.open_loop(rate_per_second, arrivals, outstanding, spin);
                 exchange::run(self, spec, replies, pacing)
             }
         }
@@ -234,7 +244,7 @@ impl<B: Backend> Shard<B> {
                 outstanding,
                 spin,
             } => {
-                let pacing = self.open_loop(spec, rate_per_second, arrivals, outstanding, spin);
+                let pacing = self.open_loop(rate_per_second, arrivals, outstanding, spin);
                 requests::run(self, spec, kept, pacing)
             }
             PacingSpec::Closed { .. } | PacingSpec::Lockstep { .. } => {
@@ -246,7 +256,6 @@ impl<B: Backend> Shard<B> {
     /// This shard's part of an open loop.
     fn open_loop(
         &self,
-        spec: &ExchangeSpec,
         rate_per_second: f64,
         arrivals: Arrivals,
         outstanding: u32,
@@ -254,7 +263,8 @@ impl<B: Backend> Shard<B> {
     ) -> Open {
         let (shard, shards) = (self.assignment.shard, self.assignment.spec.shards);
         let (offset, shards) = (f64::from(shard) / f64::from(shards), f64::from(shards));
-        let seed = spec.seed ^ u64::from(shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let salt = u64::from(self.assignment.shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let seed = self.assignment.spec.seed ^ salt;
         let rate_per_second = rate_per_second / shards;
         Open::new(rate_per_second, offset, arrivals, outstanding, spin, seed)
     }

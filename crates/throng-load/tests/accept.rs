@@ -4,24 +4,26 @@
 mod support;
 
 use throng_load::{Interrupt, run_job};
-use throng_record::{AcceptSpec, Backend, LoadEvent, Multiplexer, Work};
+use throng_record::{AcceptSpec, Backend, LoadEvent, Multiplexer, PhaseName, PhaseSpec, Sequence};
 
 #[test]
 fn accept_is_a_job_without_a_server() {
     // Nobody listens there, and nobody is to be asked.
     let mut job = support::job("127.0.0.1:1", Backend::Epoll);
-    job.work = Work::Accept(AcceptSpec {
+    job.phases = Sequence(vec![PhaseSpec::Multiplex(AcceptSpec {
         multiplexer: Multiplexer::EpollLevel,
         published: false,
         connections: 20,
-    });
+    })]);
     let mut told = Vec::new();
     let record = run_job(&job, &Interrupt::default(), &mut |event| told.push(event));
     let record = record.expect("done");
-    let accept = record.accept.as_ref().expect("a multiplexer was timed");
+    let accept = record.phases.multiplexer().expect("one was timed");
     assert_eq!((accept.accepted, &accept.stopped_by), (20, &None));
-    assert_eq!(record.connect.connected, 0);
-    assert!(!record.interrupted && !told.is_empty());
+    assert_eq!((record.phases.0.len(), record.phases.connected()), (1, 0));
+    let phase = PhaseName::Multiplex;
+    assert_eq!(told.first(), Some(&LoadEvent::Phase { phase }));
+    assert!(!record.interrupted && told.len() > 1);
     let is_progress = |event| matches!(event, &LoadEvent::Progress { replies: 1..=20 });
-    assert!(told.iter().all(is_progress), "{told:?}");
+    assert!(told.iter().skip(1).all(is_progress), "{told:?}");
 }

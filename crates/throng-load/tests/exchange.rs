@@ -5,8 +5,10 @@ mod support;
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
-use support::{BACKENDS, echo, echo_after, job, run, run_telling, serve};
-use throng_record::{Amount, Arrivals, Expect, LoadEvent, Pacing, Protocol, Stop};
+use support::{
+    BACKENDS, OfExchange as _, echo, echo_after, exchanged, job, run, run_telling, serve,
+};
+use throng_record::{Amount, Arrivals, Expect, LoadEvent, Pacing, PhaseName, Protocol, Stop};
 
 #[test]
 fn a_prime_number_of_messages_is_exchanged_exactly() {
@@ -15,10 +17,10 @@ fn a_prime_number_of_messages_is_exchanged_exactly() {
         for (shards, outstanding) in [(1, 1), (3, 1), (1, 13), (2, 5)] {
             let mut job = job(&address, backend);
             job.fleet.shards = shards;
-            job.exchange.pacing = Pacing::Closed { outstanding };
-            job.exchange.warmup = Amount::Messages(101);
+            job.exchange_spec().pacing = Pacing::Closed { outstanding };
+            job.exchange_spec().warmup = Amount::Messages(101);
             let record = run(&job);
-            let exchange = &record.exchange;
+            let exchange = exchanged(&record);
             assert_eq!(
                 (exchange.sent, exchange.replies),
                 (1009, 1009),
@@ -38,11 +40,10 @@ fn a_prime_number_of_messages_is_exchanged_exactly() {
                 (exchange.errors.total(), exchange.connections_served),
                 (0, 10)
             );
-            assert_eq!(
-                (record.connect.connected, record.close.closed_in_order),
-                (10, 10)
-            );
-            assert_eq!(record.close.errors.total(), 0, "{:?}", record.close.errors);
+            let connect = record.phases.connect().expect("the connects");
+            let close = record.phases.close().expect("the close");
+            assert_eq!((connect.connected, close.closed_in_order), (10, 10));
+            assert_eq!(close.errors.total(), 0, "{:?}", close.errors);
         }
     }
 }
@@ -60,10 +61,10 @@ fn every_size_comes_back_verified() {
             (1 << 20, 3),
         ] {
             let mut job = job(&address, backend);
-            job.exchange.protocol = Protocol::Echo { size_bytes };
-            job.exchange.pacing = Pacing::Closed { outstanding };
-            job.exchange.stop = Stop::Messages(43);
-            let exchange = run(&job).exchange;
+            job.exchange_spec().protocol = Protocol::Echo { size_bytes };
+            job.exchange_spec().pacing = Pacing::Closed { outstanding };
+            job.exchange_spec().stop = Stop::Messages(43);
+            let exchange = exchanged(&run(&job)).clone();
             assert_eq!(
                 exchange.replies, 43,
                 "{backend:?} {size_bytes}: {:?}",
@@ -79,8 +80,8 @@ fn a_server_of_known_delay_is_measured_to_be_so() {
     let address = serve(echo_after(Duration::from_millis(20)));
     for backend in BACKENDS {
         let mut job = job(&address, backend);
-        job.exchange.stop = Stop::Messages(101);
-        let exchange = run(&job).exchange;
+        job.exchange_spec().stop = Stop::Messages(101);
+        let exchange = exchanged(&run(&job)).clone();
         assert!(
             exchange.latency.min_ns >= 20_000_000,
             "{}",
@@ -105,10 +106,10 @@ fn a_duration_ends_the_window_and_awaits_what_is_under_way() {
     let address = serve(echo_after(Duration::from_millis(5)));
     for backend in BACKENDS {
         let mut job = job(&address, backend);
-        job.exchange.warmup = Amount::DurationNs(50_000_000);
-        job.exchange.stop = Stop::DurationNs(300_000_000);
-        let (record, events) = run_telling(&job);
-        let exchange = &record.exchange;
+        job.exchange_spec().warmup = Amount::DurationNs(50_000_000);
+        job.exchange_spec().stop = Stop::DurationNs(300_000_000);
+        let (record, mut events) = run_telling(&job);
+        let exchange = exchanged(&record);
         assert_eq!(exchange.sent, exchange.replies, "nothing is left behind");
         assert!(
             (300_000_000..400_000_000).contains(&exchange.duration_ns),
@@ -116,16 +117,18 @@ fn a_duration_ends_the_window_and_awaits_what_is_under_way() {
             exchange.duration_ns
         );
         assert!(exchange.warmup_replies > 0);
-        let order: Vec<_> = events
-            .iter()
-            .filter_map(|event| match event {
-                LoadEvent::Connected { .. } => Some('c'),
-                LoadEvent::Measuring => Some('m'),
-                LoadEvent::Measured => Some('d'),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(order, ['c', 'm', 'd']);
+        let phase = |phase| LoadEvent::Phase { phase };
+        events.retain(|event| !matches!(event, LoadEvent::Progress { .. }));
+        assert_eq!(
+            events,
+            [
+                phase(PhaseName::Connect),
+                phase(PhaseName::Exchange),
+                LoadEvent::Measuring,
+                LoadEvent::Measured,
+                phase(PhaseName::Close),
+            ]
+        );
     }
 }
 
@@ -133,11 +136,11 @@ fn a_duration_ends_the_window_and_awaits_what_is_under_way() {
 fn confidence_ends_a_steady_run_before_its_longest_duration() {
     let address = serve(echo_after(Duration::from_millis(1)));
     let mut job = job(&address, BACKENDS[0]);
-    job.exchange.stop = Stop::Confidence {
+    job.exchange_spec().stop = Stop::Confidence {
         relative_half_width: 0.5,
         max_duration_ns: 20_000_000_000,
     };
-    let exchange = run(&job).exchange;
+    let exchange = exchanged(&run(&job)).clone();
     let reached = exchange.relative_half_width_reached.expect("an interval");
     assert!(
         reached <= 0.5 && exchange.duration_ns < 15_000_000_000,
@@ -151,8 +154,8 @@ fn lockstep_sends_a_groups_messages_together() {
     let address = serve(echo());
     for backend in BACKENDS {
         let mut job = job(&address, backend);
-        job.exchange.pacing = Pacing::Lockstep { group: 2 };
-        let exchange = run(&job).exchange;
+        job.exchange_spec().pacing = Pacing::Lockstep { group: 2 };
+        let exchange = exchanged(&run(&job)).clone();
         assert_eq!((exchange.replies, exchange.errors.total()), (1009, 0));
         assert!(exchange.steady.is_none(), "Little's law is no check here");
         assert!(exchange.outstanding.is_some());
@@ -165,14 +168,14 @@ fn an_open_loop_keeps_its_rate_whatever_the_server_does() {
     for backend in BACKENDS {
         for arrivals in [Arrivals::Constant, Arrivals::Exponential] {
             let mut job = job(&address, backend);
-            job.exchange.pacing = Pacing::Open {
+            job.exchange_spec().pacing = Pacing::Open {
                 rate_per_second: 500.0,
                 arrivals,
                 outstanding: 4,
                 spin: false,
             };
-            job.exchange.stop = Stop::Messages(251);
-            let exchange = run(&job).exchange;
+            job.exchange_spec().stop = Stop::Messages(251);
+            let exchange = exchanged(&run(&job)).clone();
             assert_eq!((exchange.replies, exchange.errors.total()), (251, 0));
             assert_eq!(
                 exchange.scheduling_error.as_ref().map(|error| error.count),
@@ -192,18 +195,18 @@ fn an_overloaded_server_shows_in_an_open_loop_as_waiting_and_unsent_messages() {
     let address = serve(echo_after(Duration::from_millis(20)));
     let mut job = job(&address, BACKENDS[0]);
     // Ten connections answer 500 a second at most.
-    job.exchange.pacing = Pacing::Open {
+    job.exchange_spec().pacing = Pacing::Open {
         rate_per_second: 2000.0,
         arrivals: Arrivals::Constant,
         outstanding: 1,
         spin: true,
     };
-    job.exchange.stop = Stop::DurationNs(500_000_000);
-    let exchange = run(&job).exchange;
+    job.exchange_spec().stop = Stop::DurationNs(500_000_000);
+    let exchange = exchanged(&run(&job)).clone();
     assert!(exchange.waited_for_connection > 0);
     assert!(exchange.due_unsent > 200, "{}", exchange.due_unsent);
-    job.exchange.stop = Stop::Messages(101);
-    let counted = run(&job).exchange;
+    job.exchange_spec().stop = Stop::Messages(101);
+    let counted = exchanged(&run(&job)).clone();
     assert!(counted.waited_for_connection > 0);
     assert_eq!(counted.due_unsent, 0, "101 were asked for and sent");
     assert!(
@@ -235,12 +238,12 @@ fn any_request_and_reply_protocol_can_be_spoken() {
         ] {
             for outstanding in [1, 8] {
                 let mut job = job(&address, backend);
-                job.exchange.protocol = Protocol::Request {
+                job.exchange_spec().protocol = Protocol::Request {
                     send: ping.clone(),
                     expect: expect.clone(),
                 };
-                job.exchange.pacing = Pacing::Closed { outstanding };
-                let exchange = run(&job).exchange;
+                job.exchange_spec().pacing = Pacing::Closed { outstanding };
+                let exchange = exchanged(&run(&job)).clone();
                 assert_eq!(
                     (exchange.replies, exchange.errors.total()),
                     (1009, 0),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use support::{BACKENDS, echo, job, run, serve};
+use support::{BACKENDS, OfExchange as _, echo, exchanged, job, run, serve};
 use throng_record::{Amount, ExchangePhase, Pacing, RepliesPerConnection, Stop};
 
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -29,10 +29,10 @@ fn the_replies_of_all_connections_are_those_of_the_window() {
     for backend in BACKENDS {
         for outstanding in [1, 3] {
             let mut job = job(&serve(echo()), backend);
-            job.exchange.pacing = Pacing::Closed { outstanding };
-            job.exchange.warmup = Amount::DurationNs(20 * MILLISECOND_NS);
-            job.exchange.stop = Stop::DurationNs(100 * MILLISECOND_NS);
-            let exchange = run(&job).exchange;
+            job.exchange_spec().pacing = Pacing::Closed { outstanding };
+            job.exchange_spec().warmup = Amount::DurationNs(20 * MILLISECOND_NS);
+            job.exchange_spec().stop = Stop::DurationNs(100 * MILLISECOND_NS);
+            let exchange = exchanged(&run(&job)).clone();
             let shares = shares(&exchange);
             assert_eq!(shares.connections, 10);
             // The rate is that of the replies within the window, counted apart.
@@ -50,8 +50,8 @@ fn a_window_of_a_count_ends_with_the_last_send() {
     for backend in BACKENDS {
         for warmup in [0, 101] {
             let mut job = job(&serve(echo()), backend);
-            job.exchange.warmup = Amount::Messages(warmup);
-            let shares = shares(&run(&job).exchange);
+            job.exchange_spec().warmup = Amount::Messages(warmup);
+            let shares = shares(exchanged(&run(&job)));
             let sum = sum(&shares);
             assert!((1009.0 - 20.0..=1009.0 + 10.0).contains(&sum), "{sum}");
         }
@@ -63,8 +63,8 @@ fn each_thread_of_the_generator_has_a_mean() {
     for backend in BACKENDS {
         let mut job = job(&serve(echo()), backend);
         job.fleet.shards = 2;
-        job.exchange.stop = Stop::DurationNs(100 * MILLISECOND_NS);
-        let shares = shares(&run(&job).exchange);
+        job.exchange_spec().stop = Stop::DurationNs(100 * MILLISECOND_NS);
+        let shares = shares(exchanged(&run(&job)));
         let (low, high) = (shares.shard_mean_min, shares.shard_mean_max);
         assert!(low <= shares.mean && shares.mean <= high, "{shares:?}");
         // Five connections each.
@@ -92,9 +92,9 @@ fn a_connection_that_gets_nothing_is_the_fewest() {
     let address = serve(one_pauses);
     for backend in BACKENDS {
         let mut job = job(&address, backend);
-        job.exchange.warmup = Amount::DurationNs(50 * MILLISECOND_NS);
-        job.exchange.stop = Stop::DurationNs(300 * MILLISECOND_NS);
-        let shares = shares(&run(&job).exchange);
+        job.exchange_spec().warmup = Amount::DurationNs(50 * MILLISECOND_NS);
+        job.exchange_spec().stop = Stop::DurationNs(300 * MILLISECOND_NS);
+        let shares = shares(exchanged(&run(&job)));
         assert_eq!((shares.connections, shares.min), (10, 0));
         assert!(shares.median > 0, "{shares:?}");
         assert!(shares.fairness_jain <= 0.9 + 1e-9, "{shares:?}");
@@ -105,7 +105,7 @@ fn a_connection_that_gets_nothing_is_the_fewest() {
 fn only_a_closed_loop_lets_the_server_choose() {
     for backend in BACKENDS {
         let mut job = job(&serve(echo()), backend);
-        job.exchange.pacing = Pacing::Lockstep { group: 5 };
-        assert_eq!(run(&job).exchange.steady, None);
+        job.exchange_spec().pacing = Pacing::Lockstep { group: 5 };
+        assert_eq!(exchanged(&run(&job)).steady, None);
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
-use support::{BACKENDS, echo, job, run, serve};
+use support::{BACKENDS, OfExchange as _, echo, exchanged, job, run, serve};
 use throng_load::{Interrupt, run_job};
 use throng_record::{ErrorKind, LoadJob, LoadRecord, Pacing, Stop};
 
@@ -42,16 +42,11 @@ fn a_corrupted_byte_is_wrong_bytes() {
         }
     };
     against(peer, as_it_is, |record| {
-        assert_eq!(
-            record.exchange.errors.of(ErrorKind::WrongBytes),
-            10,
-            "{:?}",
-            record.exchange.errors
-        );
-        assert_eq!(record.exchange.replies, 40);
-        assert!(
-            record.exchange.errors.first_examples[&ErrorKind::WrongBytes].contains("connection")
-        );
+        let exchange = exchanged(record);
+        let errors = &exchange.errors;
+        assert_eq!(errors.of(ErrorKind::WrongBytes), 10, "{errors:?}");
+        assert_eq!(exchange.replies, 40);
+        assert!(errors.first_examples[&ErrorKind::WrongBytes].contains("connection"));
     });
 }
 
@@ -64,12 +59,10 @@ fn a_corrupted_byte_passes_where_verification_is_off() {
     };
     against(
         peer,
-        |job| job.exchange.verify = false,
+        |job| job.exchange_spec().verify = false,
         |record| {
-            assert_eq!(
-                (record.exchange.replies, record.exchange.errors.total()),
-                (1009, 0)
-            );
+            let exchange = exchanged(record);
+            assert_eq!((exchange.replies, exchange.errors.total()), (1009, 0));
         },
     );
 }
@@ -82,14 +75,10 @@ fn swapped_replies_are_wrong_bytes() {
             let _ = stream.write_all(&first);
         }
     };
-    let two = |job: &mut LoadJob| job.exchange.pacing = Pacing::Closed { outstanding: 2 };
+    let two = |job: &mut LoadJob| job.exchange_spec().pacing = Pacing::Closed { outstanding: 2 };
     against(peer, two, |record| {
-        assert_eq!(
-            record.exchange.errors.of(ErrorKind::WrongBytes),
-            10,
-            "{:?}",
-            record.exchange.errors
-        );
+        let errors = &exchanged(record).errors;
+        assert_eq!(errors.of(ErrorKind::WrongBytes), 10, "{errors:?}");
     });
 }
 
@@ -101,16 +90,10 @@ fn a_reply_cut_short_is_truncated() {
         }
     };
     against(peer, as_it_is, |record| {
-        assert_eq!(
-            record.exchange.errors.of(ErrorKind::Truncated),
-            10,
-            "{:?}",
-            record.exchange.errors
-        );
-        assert_eq!(
-            (record.exchange.replies, record.exchange.connections_served),
-            (0, 0)
-        );
+        let exchange = exchanged(record);
+        let errors = &exchange.errors;
+        assert_eq!(errors.of(ErrorKind::Truncated), 10, "{errors:?}");
+        assert_eq!((exchange.replies, exchange.connections_served), (0, 0));
     });
 }
 
@@ -126,13 +109,10 @@ fn a_peer_that_leaves_between_replies_closed_early() {
         let _ = message(&mut stream);
     };
     against(peer, as_it_is, |record| {
-        assert_eq!(
-            record.exchange.errors.of(ErrorKind::ClosedEarly),
-            10,
-            "{:?}",
-            record.exchange.errors
-        );
-        assert_eq!(record.exchange.replies, 30);
+        let exchange = exchanged(record);
+        let errors = &exchange.errors;
+        assert_eq!(errors.of(ErrorKind::ClosedEarly), 10, "{errors:?}");
+        assert_eq!(exchange.replies, 30);
     });
 }
 
@@ -144,7 +124,7 @@ fn bytes_that_nobody_asked_for_are_excess() {
         }
     };
     against(peer, as_it_is, |record| {
-        let errors = &record.exchange.errors;
+        let errors = &exchanged(record).errors;
         let found = errors.of(ErrorKind::ExcessBytes) + errors.of(ErrorKind::WrongBytes);
         assert_eq!(found, 10, "{errors:?}");
         assert!(errors.of(ErrorKind::ExcessBytes) > 0, "{errors:?}");
@@ -160,13 +140,9 @@ fn excess_after_the_last_reply_is_found_while_closing() {
         let _ = stream.write_all(b"and one more thing");
     };
     against(peer, as_it_is, |record| {
-        assert_eq!(record.exchange.errors.total(), 0);
-        assert_eq!(
-            record.close.errors.of(ErrorKind::ExcessBytes),
-            10,
-            "{:?}",
-            record.close.errors
-        );
+        assert_eq!(exchanged(record).errors.total(), 0);
+        let errors = &record.phases.close().expect("the close").errors;
+        assert_eq!(errors.of(ErrorKind::ExcessBytes), 10, "{errors:?}");
     });
 }
 
@@ -183,17 +159,14 @@ fn silence_times_out_and_the_served_connections_go_on() {
     };
     let impatient = |job: &mut LoadJob| {
         job.fleet.reply_timeout_ns = 300_000_000;
-        job.exchange.stop = Stop::DurationNs(600_000_000);
+        job.exchange_spec().stop = Stop::DurationNs(600_000_000);
     };
     against(peer, impatient, |record| {
-        assert_eq!(
-            record.exchange.errors.of(ErrorKind::ReplyTimedOut),
-            5,
-            "{:?}",
-            record.exchange.errors
-        );
-        assert_eq!(record.exchange.connections_served, 5);
-        assert!(record.exchange.replies > 100);
+        let exchange = exchanged(record);
+        let errors = &exchange.errors;
+        assert_eq!(errors.of(ErrorKind::ReplyTimedOut), 5, "{errors:?}");
+        assert_eq!(exchange.connections_served, 5);
+        assert!(exchange.replies > 100);
     });
 }
 
@@ -205,13 +178,10 @@ fn a_port_that_nobody_listens_on_refuses() {
         .port();
     for backend in BACKENDS {
         let record = run(&job(&format!("tcp://127.0.0.1:{port}"), backend));
-        assert_eq!(
-            record.connect.errors.of(ErrorKind::ConnectRefused),
-            10,
-            "{:?}",
-            record.connect.errors
-        );
-        assert_eq!((record.connect.connected, record.exchange.sent), (0, 0));
+        let connect = record.phases.connect().expect("the connects");
+        let errors = &connect.errors;
+        assert_eq!(errors.of(ErrorKind::ConnectRefused), 10, "{errors:?}");
+        assert_eq!((connect.connected, exchanged(&record).sent), (0, 0));
     }
 }
 
@@ -219,12 +189,9 @@ fn a_port_that_nobody_listens_on_refuses() {
 fn a_unix_path_without_a_server_is_unreachable() {
     for backend in BACKENDS {
         let record = run(&job("unix:/nonexistent/throng.sock", backend));
-        assert_eq!(
-            record.connect.errors.of(ErrorKind::ConnectUnreachable),
-            10,
-            "{:?}",
-            record.connect.errors
-        );
+        let connect = record.phases.connect().expect("the connects");
+        let errors = &connect.errors;
+        assert_eq!(errors.of(ErrorKind::ConnectUnreachable), 10, "{errors:?}");
     }
 }
 
@@ -247,11 +214,12 @@ fn a_full_unix_queue_is_waited_for() {
     });
     for backend in BACKENDS {
         let record = run(&job(&address.to_string(), backend));
+        let connect = record.phases.connect().expect("the connects");
         assert_eq!(
-            (record.connect.connected, record.exchange.replies),
+            (connect.connected, exchanged(&record).replies),
             (10, 1009),
             "{:?}",
-            record.connect.errors
+            connect.errors
         );
     }
     std::fs::remove_file(path).expect("removed");
@@ -262,7 +230,7 @@ fn an_interrupt_ends_early_and_keeps_what_was_measured() {
     let address = serve(echo());
     for backend in BACKENDS {
         let mut job = job(&address, backend);
-        job.exchange.stop = Stop::DurationNs(60_000_000_000);
+        job.exchange_spec().stop = Stop::DurationNs(60_000_000_000);
         let interrupt = Interrupt::default();
         let later = interrupt.clone();
         std::thread::spawn(move || {
@@ -270,8 +238,9 @@ fn an_interrupt_ends_early_and_keeps_what_was_measured() {
             later.raise();
         });
         let record = run_job(&job, &interrupt, &mut |_| {}).expect("it ends in order");
-        assert!(record.interrupted && record.exchange.replies > 0);
-        assert!(record.exchange.duration_ns < 10_000_000_000);
+        let exchange = exchanged(&record);
+        assert!(record.interrupted && exchange.replies > 0);
+        assert!(exchange.duration_ns < 10_000_000_000);
     }
 }
 
@@ -287,7 +256,8 @@ fn jobs_that_contradict_themselves_are_refused_in_words() {
     assert!(with(|job| job.fleet.connections = 0).contains("at least one"));
     assert!(with(|job| job.fleet.shards = 11).contains("shards"));
     assert!(
-        with(|job| job.exchange.pacing = Pacing::Closed { outstanding: 0 }).contains("outstanding")
+        with(|job| job.exchange_spec().pacing = Pacing::Closed { outstanding: 0 })
+            .contains("outstanding")
     );
     assert!(with(|job| job.fleet.address = "nonsense".into()).contains("HOST:PORT"));
 }

@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use support::{BACKENDS, echo, echo_after, job, run, serve};
+use support::{BACKENDS, OfExchange as _, echo, echo_after, exchanged, job, run, serve};
 use throng_record::phase::Outstanding;
 use throng_record::{Amount, Arrivals, ExchangePhase, LoadJob, Pacing, Stop};
 
@@ -26,11 +26,11 @@ fn measured(address: &str, pacing: &Pacing, change: fn(&mut LoadJob)) -> Vec<Exc
     let exchange = |backend| {
         let mut job = job(address, backend);
         job.fleet.connections = 50;
-        job.exchange.pacing = pacing.clone();
-        job.exchange.warmup = Amount::DurationNs(50 * MILLISECOND_NS);
-        job.exchange.stop = Stop::DurationNs(400 * MILLISECOND_NS);
+        job.exchange_spec().pacing = pacing.clone();
+        job.exchange_spec().warmup = Amount::DurationNs(50 * MILLISECOND_NS);
+        job.exchange_spec().stop = Stop::DurationNs(400 * MILLISECOND_NS);
         change(&mut job);
-        run(&job).exchange
+        exchanged(&run(&job)).clone()
     };
     BACKENDS.map(exchange).to_vec()
 }
@@ -66,8 +66,8 @@ fn it_is_the_rate_times_the_delay_of_the_server() {
 fn a_window_that_a_count_ends_is_cut_as_exactly() {
     let address = serve(echo_after(Duration::from_millis(10)));
     let counted = |job: &mut LoadJob| {
-        job.exchange.warmup = Amount::Messages(31);
-        job.exchange.stop = Stop::Messages(101);
+        job.exchange_spec().warmup = Amount::Messages(31);
+        job.exchange_spec().stop = Stop::Messages(101);
     };
     for exchange in measured(&address, &open(1_000.0, Arrivals::Constant), counted) {
         assert_eq!(exchange.replies, 101);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use support::{BACKENDS, echo, job, run, serve};
+use support::{BACKENDS, OfExchange as _, echo, exchanged, job, run, serve};
 use throng_record::{Amount, Stop};
 
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -47,9 +47,9 @@ fn a_starved_connection_is_counted_and_little_s_law_still_holds() {
             pause_after_the_first(Duration::from_millis(900)),
         ));
         let mut job = job(&address, backend);
-        job.exchange.warmup = Amount::DurationNs(50 * MILLISECOND_NS);
-        job.exchange.stop = Stop::DurationNs(300 * MILLISECOND_NS);
-        let exchange = run(&job).exchange;
+        job.exchange_spec().warmup = Amount::DurationNs(50 * MILLISECOND_NS);
+        job.exchange_spec().stop = Stop::DurationNs(300 * MILLISECOND_NS);
+        let exchange = exchanged(&run(&job)).clone();
         assert_eq!(exchange.errors.total(), 0, "{:?}", exchange.errors);
         let steady = exchange.steady.expect("a closed loop");
         assert_eq!(steady.connections_starved, 1, "{steady:?}");
@@ -69,9 +69,9 @@ fn the_measurement_begins_when_every_connection_has_been_answered() {
     for backend in BACKENDS {
         let address = serve(all_but(3, late));
         let mut job = job(&address, backend);
-        job.exchange.warmup = Amount::DurationNs(20 * MILLISECOND_NS);
-        job.exchange.stop = Stop::DurationNs(100 * MILLISECOND_NS);
-        let exchange = run(&job).exchange;
+        job.exchange_spec().warmup = Amount::DurationNs(20 * MILLISECOND_NS);
+        job.exchange_spec().stop = Stop::DurationNs(100 * MILLISECOND_NS);
+        let exchange = exchanged(&run(&job)).clone();
         assert!(
             (200 * MILLISECOND_NS..1_000 * MILLISECOND_NS).contains(&exchange.warmup_duration_ns),
             "{}",
@@ -91,16 +91,17 @@ fn connections_beyond_those_that_are_served_at_once_are_left_without_an_error() 
         for stop in [Stop::DurationNs(100 * MILLISECOND_NS), Stop::Messages(997)] {
             let address = serve(all_but(3, silent));
             let mut job = job(&address, backend);
-            job.exchange.stop = stop;
-            job.exchange.serves_at_once = Some(9);
+            job.exchange_spec().stop = stop;
+            job.fleet.serves_at_once = Some(9);
             let record = run(&job);
-            let exchange = &record.exchange;
+            let exchange = exchanged(&record);
+            let close = record.phases.close().expect("the close");
             assert_eq!(exchange.connections_served, 9);
             assert_eq!(exchange.sent, exchange.replies + 1, "one is never answered");
-            for errors in [&exchange.errors, &record.close.errors] {
+            for errors in [&exchange.errors, &close.errors] {
                 assert_eq!(errors.total(), 0, "{errors:?}");
             }
-            assert_eq!(record.close.closed_in_order, 9);
+            assert_eq!(close.closed_in_order, 9);
         }
     }
 }

@@ -138,7 +138,6 @@ pub struct CatalogueRecord {
     /// The version of that as found before the first trial.
     pub runtime_version: Option<String>,
     /// Whether the length asked of its accept queue has no effect, as it declares.
-    #[serde(default)]
     pub ignores_backlog: bool,
     /// What the last check of the contract found; absent where it was not checked, or has changed since.
     pub contract: Option<ContractStanding>,

@@ -19,12 +19,10 @@ pub struct ConnectionsPhase {
     /// Connects begun: one for each request.
     pub begun: u64,
     /// Connects of the warm-up that were begun. Failures are counted with those of the warm-up.
-    #[serde(default)]
     pub warmup_begun: u64,
     /// Connects that completed.
     pub connected: u64,
     /// Connects of the warm-up that completed: in none of the other figures here.
-    #[serde(default)]
     pub warmup_connected: u64,
     /// Requests answered in full and rightly.
     pub answered: u64,
@@ -55,7 +53,6 @@ pub struct ConnectionsPhase {
     /// Requests that are not in `requests` for want of room, though they failed or were slow.
     pub requests_left_out: u64,
     /// The slow ones by cause.
-    #[serde(default)]
     pub attribution: Attribution,
 }
 
@@ -103,7 +100,6 @@ pub struct RequestRecord {
     /// How it failed; absent where it was answered.
     pub error: Option<ErrorKind>,
     /// Where the time went, in its order; of slow and failed requests only, filled in by the lab.
-    #[serde(default)]
     pub causes: Vec<Cause>,
 }
 
@@ -182,7 +178,6 @@ pub struct Attribution {
     /// Of these, explained by so many retransmissions of the SYN as the kernel's timeouts need for that time.
     pub connects_by_syn_retransmission: u64,
     /// Of these, not the kernel's: the handshake as seen was quick, and the generator late.
-    #[serde(default)]
     pub connects_by_generator: u64,
     /// First bytes later than [`SLOW_FIRST_BYTE_SPARE_NS`] after the service time, those that never came included.
     pub first_bytes_slow: u64,

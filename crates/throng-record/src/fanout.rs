@@ -2,63 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrivals, ErrorCounts, Histogram, SlowConnection, Timeline};
+use crate::{ErrorCounts, Histogram, SlowConnection, Timeline};
 
-/// A fan-out: one line to one connection comes out of all of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FanoutSpec {
-    /// The line that each connection is greeted with, its newline included; absent where the server greets nobody.
-    pub greeting: Option<Vec<u8>>,
-    /// The line that is put, its newline included.
-    pub line: Vec<u8>,
-    /// Index of the connection that speaks; where it failed to open, the next that did speaks.
-    pub speaker: u32,
-    /// Lines at a rate, after the single one.
-    pub sustain: Option<Sustain>,
-}
-
-/// Lines put by an open loop, each due to come out of every connection.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Sustain {
-    /// Lines put per second, above 0.
-    pub rate_per_second: f64,
-    /// How their due times are spaced.
-    pub arrivals: Arrivals,
-    /// How long lines are put; what is then under way is still awaited.
-    pub duration_ns: u64,
-}
-
-/// What the phases of a fan-out measured, as far as it came.
+/// One line put, and awaited on every connection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FanoutPhases {
-    /// The greetings; absent where none is expected. A connection's latency is from its completed connect.
-    pub acknowledge: Option<LinePhase>,
-    /// Length of the call that put the line.
+pub struct PutPhase {
+    /// Length of the call that put it; absent where nobody was there to speak.
     pub put_ns: Option<u64>,
     /// Index of the connection that spoke.
     pub speaker: Option<u32>,
-    /// The line. A connection's latency is from just before the put.
-    pub get: Option<LinePhase>,
-    /// Lines at a rate; absent where not asked for.
-    pub sustained: Option<SustainedPhase>,
-}
-
-impl FanoutPhases {
-    /// What went wrong in whichever phase, by kind.
-    #[must_use]
-    pub fn errors(&self) -> ErrorCounts {
-        let mut errors = ErrorCounts::default();
-        for phase in self.acknowledge.iter().chain(&self.get) {
-            errors.merge(&phase.errors);
-        }
-        if let Some(sustained) = &self.sustained {
-            errors.merge(&sustained.errors);
-        }
-        errors
-    }
+    /// How it came out. A connection's latency is from just before the put.
+    pub line: LinePhase,
 }
 
 /// One line awaited on every connection.

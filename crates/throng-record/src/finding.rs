@@ -18,7 +18,6 @@ pub enum Finding {
         connects_delayed: u64,
         /// SYNs sent again by kept connections, by their `TCP_INFO`; absent where each message had a connection of its own, which tells it
         /// itself.
-        #[serde(default)]
         syn_retransmissions: Option<u64>,
         /// The slowest completed connect.
         connect_ns_max: u64,
@@ -68,10 +67,8 @@ pub enum Finding {
         /// Connects begun, warm-up included.
         begun: u64,
         /// Of these, connected.
-        #[serde(default)]
         connected: u64,
         /// Whether the server is known to have ended during the trial.
-        #[serde(default)]
         server_died: bool,
         /// Whether a listener was there when the trial began; absent where it could not be looked up.
         was_listening: Option<bool>,
@@ -206,7 +203,6 @@ pub enum Finding {
         /// for, unless some failed in other ways.
         failed: u64,
         /// Descriptors of the server's process ÷ connections that it served, where it is one process that is not built in; absent otherwise.
-        #[serde(default)]
         descriptors_per_connection: Option<f64>,
     },
     /// The server could start no more threads or processes.

@@ -83,6 +83,9 @@ pub struct FleetSpec {
     pub address: String,
     /// Connections in all, at least 1.
     pub connections: u32,
+    /// The most connections that the server serves at the same time; absent where its design sets no bound. Where there are more, those
+    /// that never had a reply are not waited for at the end of an exchange.
+    pub serves_at_once: Option<u32>,
     /// Threads of the generator, at least 1 and at most `connections`.
     pub shards: u32,
     /// How bytes are moved.
@@ -96,12 +99,12 @@ pub struct FleetSpec {
     /// Connects in flight at once: over the whole fleet where it is 1 (each begins when the one before it has ended), per shard otherwise.
     pub connect_concurrency: u32,
     /// Connects that begin per second, over the whole fleet; absent: as fast as they go.
-    #[serde(default)]
     pub connect_rate_per_second: Option<f64>,
     /// How the generator ends its connections, where every message has one of its own; kept ones end by a FIN, and a failed one
     /// always by a RST.
-    #[serde(default)]
     pub closing: Closing,
+    /// Seeds payloads and arrivals.
+    pub seed: u64,
     /// How long one connect may take.
     pub connect_timeout_ns: u64,
     /// How long one reply may take.

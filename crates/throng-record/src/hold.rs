@@ -4,40 +4,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ErrorCounts, Histogram};
 
-/// Connections that are opened and held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct HoldSpec {
-    /// How long all are held before any is pinged.
-    pub hold_ns: u64,
-    /// Connections that are pinged, spread evenly over all, one message each.
-    pub pings: u32,
-    /// Pings under way at once, per shard.
-    pub pings_at_once: u32,
-}
-
-/// What holding measured, as far as it came.
+/// Holding the open connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct HoldPhases {
-    /// How long all were held before the pings.
-    pub held_ns: u64,
+pub struct HoldPhase {
+    /// How long.
+    pub duration_ns: u64,
     /// Connections that ended while nothing was sent.
-    pub lost_errors: ErrorCounts,
+    pub errors: ErrorCounts,
+}
+
+/// Pinging a sample of the open connections.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PingPhase {
     /// Connections that were pinged.
     pub pinged: u32,
     /// Of these, answered in full and rightly.
     pub answered: u32,
     /// Connections that were to be pinged and were not: as many pings as go on at once, four at least, had timed out one after another in a
     /// thread of the generator, with no answer between them.
-    #[serde(default)]
     pub not_pinged: u32,
     /// From the first ping to the last answer.
-    pub ping_duration_ns: u64,
+    pub duration_ns: u64,
     /// From each ping to its answer's last byte.
-    pub ping_latency: Histogram,
+    pub latency: Histogram,
     /// What went wrong with pings, by kind.
-    pub ping_errors: ErrorCounts,
+    pub errors: ErrorCounts,
+    /// Connections that ended before they were pinged.
+    pub lost_errors: ErrorCounts,
 }
 
 /// Memory of the kernel, machine-wide: what else happens on the machine is in it too.

@@ -3,6 +3,7 @@
 //! Measuring writes these types, reporting reads them, and `run.json` is nothing but a [`RunRecord`] in JSON. Public fields,
 //! units in the names, one version number ([`SCHEMA_VERSION`]); the JSON Schema is derived from the types, so that
 //! it cannot drift from them. There is no behaviour here beyond merging, encoding and simple arithmetic.
+#![forbid(unsafe_code)]
 
 pub mod accept;
 pub mod catalogue;
@@ -20,16 +21,17 @@ pub mod listener;
 pub mod machine;
 pub mod network;
 pub mod phase;
+pub mod phases;
 pub mod plan;
 pub mod protocol;
 pub mod run;
 pub mod schema;
+pub mod sequence;
 pub mod setting;
 pub mod side;
 pub mod target;
 pub mod timeline;
 pub mod trial;
-pub mod work;
 
 pub use accept::{AcceptPhase, AcceptSpec, IdleCost, IdleSlice, Multiplexer, Slope};
 pub use catalogue::{CatalogueRecord, ContractException, DeclaredModel, LeftOut};
@@ -37,11 +39,11 @@ pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};
 pub use contract::{ClauseRecord, ClauseResult, ContractReport, ContractStanding};
 pub use errors::{ErrorCounts, ErrorKind};
-pub use fanout::{FanoutPhases, FanoutSpec, IndexSlice, LinePhase, Sustain, SustainedPhase};
+pub use fanout::{IndexSlice, LinePhase, PutPhase, SustainedPhase};
 pub use finding::{Finding, OneCoreCause, Side};
 pub use fleet::{Backend, Closing, FleetSpec, SourceAddresses};
 pub use histogram::Histogram;
-pub use hold::{HoldPhases, HoldSpec, KernelMemoryRecord, KernelMemorySample, SlabGrowth};
+pub use hold::{HoldPhase, KernelMemoryRecord, KernelMemorySample, PingPhase, SlabGrowth};
 pub use job::{LoadEvent, LoadJob, LoadRecord};
 pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRecord};
 pub use machine::Machine;
@@ -50,13 +52,14 @@ pub use phase::{
     ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, RepliesPerConnection, Silence,
     SlowConnection, StarvedConnections, SteadyWindow,
 };
+pub use phases::{Measured, PhaseCost, PhaseName, PhaseRecord, Phases, SideCost};
 pub use plan::Plan;
 pub use protocol::{Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Stop};
 pub use run::RunRecord;
 pub use schema::SCHEMA_VERSION;
+pub use sequence::{PhaseSpec, PingSpec, PutSpec, Sequence, SustainSpec};
 pub use setting::{Setting, SweptValue};
 pub use side::{MemorySample, SeriesSample, SideRecord};
 pub use target::{HandOver, HttpTarget, ServeOptions, TargetKind, TargetRecord};
 pub use timeline::Timeline;
 pub use trial::{Outcome, Trial};
-pub use work::{PhaseCost, PhaseName, SideCost, Work};

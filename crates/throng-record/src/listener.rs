@@ -19,7 +19,6 @@ pub struct AcceptQueueRecord {
     /// Each listener on the port; several share it by `SO_REUSEPORT`.
     pub listeners: Vec<ListenerRecord>,
     /// Where several share the port: share of the time in which one had a queue and another had none, 0 to 1.
-    #[serde(default)]
     pub uneven_share: Option<f64>,
     /// Depth over time, all listeners together: since the phase's first connect, and from then on; changes only, at most some thousands.
     pub depths: Vec<DepthSample>,
@@ -66,7 +65,6 @@ pub struct HandshakesRecord {
     /// SYN-ACKs sent again by the server unasked.
     pub syn_ack_retransmissions: u64,
     /// SYN-ACKs sent again as the answer to a SYN that was sent again: counted by the kernel unless they are SYN cookies.
-    #[serde(default)]
     pub syn_acks_repeated: u64,
     /// RSTs sent by the server's side.
     pub resets_by_server: u64,

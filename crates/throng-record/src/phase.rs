@@ -19,26 +19,19 @@ pub struct ConnectPhase {
     /// Failed connects, and connections that did not stay open to the end of the phase.
     pub errors: ErrorCounts,
     /// Connections that opened and did not stay open to the end of the phase.
-    #[serde(default)]
     pub lost: u32,
     /// Connects that completed, over time.
-    #[serde(default)]
     pub timeline: Timeline,
     /// Σ over connections of `TCP_INFO.tcpi_total_retrans` when the connect completed or failed: SYNs sent again.
-    #[serde(default)]
     pub syn_retransmissions: u64,
     /// Connections whose SYN was sent again.
-    #[serde(default)]
     pub retransmitted: u32,
     /// The slowest that completed, slowest first, ten at most.
-    #[serde(default)]
     pub slowest: Vec<SlowConnection>,
     /// The first failure; absent where all opened, even if some did not stay open to the end of the phase.
-    #[serde(default)]
     pub stop: Option<ConnectStop>,
     /// Connects that were never begun. A thread of the generator stops after sixteen in succession that failed for want of local ports or of
     /// descriptors, since each further one costs the kernel a whole search; and everything stops at an interrupt.
-    #[serde(default)]
     pub not_begun: u32,
 }
 
@@ -86,10 +79,8 @@ pub struct SteadyWindow {
     pub replies: u64,
     /// Connections whose message had, at the end of the window, waited longer than any reply of the window took, and is in no percentile: it was
     /// sent during the warm-up, or never answered. Waited until the last reply that any connection got.
-    #[serde(default)]
     pub connections_starved: u32,
     /// How the replies fell on the connections; absent where the window had no length or no replies.
-    #[serde(default)]
     pub replies_per_connection: Option<RepliesPerConnection>,
 }
 
@@ -116,7 +107,6 @@ pub struct RepliesPerConnection {
     /// where all had the same, k ÷ n where k of n shared all of it.
     pub fairness_jain: f64,
     /// Connections that had at most a fifth of the median of their thread's connections.
-    #[serde(default)]
     pub seldom_served: u32,
     /// The mean over the connections of that thread of the generator which got the fewest for each.
     pub shard_mean_min: f64,
@@ -135,10 +125,8 @@ pub struct ExchangePhase {
     /// Latency during the warm-up.
     pub warmup_latency: Histogram,
     /// When all threads of the generator had begun to measure, by `CLOCK_MONOTONIC`.
-    #[serde(default)]
     pub started_at_monotonic_ns: u64,
     /// When the last reply had come, or sending was over if that was later, by `CLOCK_MONOTONIC`: nothing goes on from then on.
-    #[serde(default)]
     pub quiet_at_monotonic_ns: u64,
     /// Messages sent in the measurement.
     pub sent: u64,
@@ -166,14 +154,11 @@ pub struct ExchangePhase {
     /// Open loop and lockstep: the mean number outstanding in the measured window, by two accounts.
     pub outstanding: Option<Outstanding>,
     /// Of replies that came in several reads, the time from the first to the last; absent where every reply came whole.
-    #[serde(default)]
     pub between_pieces: Option<Histogram>,
     /// Connections that waited, at the end of the window, for longer than any reply of the window took.
-    #[serde(default)]
     pub starved: StarvedConnections,
     /// Stretches of the window in which no connection got a reply although eight or more waited, in their order; of the shortest that are kept
     /// each is 50 ms long. Of messages on kept connections.
-    #[serde(default)]
     pub silences: Vec<Silence>,
     /// For Little's law; absent where the pacing is no plain closed loop.
     pub steady: Option<SteadyWindow>,
@@ -183,7 +168,6 @@ pub struct ExchangePhase {
     pub connections_served: u32,
     /// Connections of which not a byte came although they were open, and what was sent was acknowledged, to the end or to the reply timeout. Those
     /// that failed otherwise are among the errors.
-    #[serde(default)]
     pub connections_silent: u32,
     /// Failures by kind, warm-up included.
     pub errors: ErrorCounts,

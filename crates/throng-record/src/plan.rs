@@ -47,7 +47,6 @@ pub struct Plan {
     /// The servers, in the order of the report.
     pub targets: Vec<TargetRecord>,
     /// Servers of the catalogue that were asked for and cannot run on this machine.
-    #[serde(default)]
     pub left_out: Vec<LeftOut>,
     /// Index of the target that the others are compared with.
     pub baseline: u32,
@@ -60,7 +59,6 @@ pub struct Plan {
     /// How long a launched server lives.
     pub server: ServerLifetime,
     /// The network asked for launched servers and the generator; `run.network` says what was used.
-    #[serde(default)]
     pub net: Network,
     /// Keys of the plan that have several values, the one that varies slowest first; a setting of `[kernel]` by its shortest name.
     pub swept: Vec<String>,

@@ -149,14 +149,8 @@ pub enum ConnectionUse {
         /// Of requests whose first byte comes later than this, and of failed ones, the generator tells even where it has no room for all.
         slow_first_byte_ns: u64,
         /// Whether it tells of the others too, as far as there is room.
-        #[serde(default = "yes")]
         tells_every_request: bool,
     },
-}
-
-/// Before there was a choice, it did.
-fn yes() -> bool {
-    true
 }
 
 /// One exchange of a fleet: protocol, pacing, warm-up and stop, which compose freely.
@@ -168,7 +162,6 @@ pub struct ExchangeSpec {
     /// Whether the returned bytes are compared with the expected ones.
     pub verify: bool,
     /// Whether messages share connections.
-    #[serde(default)]
     pub connection: ConnectionUse,
     /// When messages are sent.
     pub pacing: Pacing,
@@ -176,10 +169,4 @@ pub struct ExchangeSpec {
     pub warmup: Amount,
     /// When the measurement ends.
     pub stop: Stop,
-    /// Seeds the payload and the arrivals.
-    pub seed: u64,
-    /// The most connections that the server serves at the same time; absent where its design sets no bound. Where the fleet
-    /// has more, those that never had a reply are not waited for at the end.
-    #[serde(default)]
-    pub serves_at_once: Option<u32>,
 }

@@ -21,7 +21,6 @@ pub struct RunRecord {
     /// The machine.
     pub machine: Machine,
     /// The network of launched targets. Runs made before there was a choice were in the host's.
-    #[serde(default)]
     pub network: NetworkRecord,
     /// Trials planned; fewer were made where the run was cut short.
     pub trials_planned: u32,

@@ -5,7 +5,7 @@
 use crate::RunRecord;
 
 /// Version of the record. It grows by one whenever a field is removed, renamed or changes its meaning.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Why a stored record could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::ListenFamily;
-use crate::{
-    Amount, Backend, Closing, ConnectionUse, Pacing, Protocol, SourceAddresses, Stop, Work,
-};
+use crate::{Backend, Closing, Sequence, SourceAddresses};
 
 /// A point of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,36 +16,17 @@ pub struct Setting {
     pub swept: Vec<SweptValue>,
     /// Connections.
     pub connections: u32,
-    /// What is exchanged.
-    pub protocol: Protocol,
-    /// Whether returned bytes are compared.
-    pub verify: bool,
-    /// When messages are sent.
-    pub pacing: Pacing,
-    /// Before the measurement.
-    pub warmup: Amount,
-    /// End of the measurement.
-    pub stop: Stop,
-    /// Whether messages share connections.
-    #[serde(default)]
-    pub connection: ConnectionUse,
-    /// What the generator is asked to do.
-    #[serde(default)]
-    pub work: Work,
+    /// What is done with them. Of a target that is a page or a multiplexer, that stands in the place of what is asked of the others.
+    pub phases: Sequence,
     /// Connects in flight at once: 1 is one after another, over the whole fleet; otherwise it is per shard.
-    #[serde(default = "connect_concurrency")]
     pub connect_concurrency: u32,
     /// Connects that begin per second; absent: as fast as they go.
-    #[serde(default)]
     pub connect_rate_per_second: Option<f64>,
     /// How the generator ends a connection, where every message has one of its own.
-    #[serde(default)]
     pub closing: Closing,
     /// The wire behaviour asked of launched built-in servers: `echo`, `broadcast`, `oneshot` or `http`.
-    #[serde(default = "echo")]
     pub workload: String,
     /// How long a server is asked to take for a request, or is said to take; absent where it is not known.
-    #[serde(default)]
     pub service_time_ns: Option<u64>,
     /// Back end of the generator.
     pub backend: Backend,
@@ -74,32 +53,13 @@ pub struct Setting {
     /// Worker threads asked of launched servers; absent: the model's own choice.
     pub workers: Option<u32>,
     /// Threads that accept, asked of launched servers; absent: the model's own choice.
-    #[serde(default)]
     pub accept_threads: Option<u32>,
     /// Whether launched servers are to wait inline: the delay of one request then blocks an event loop.
-    #[serde(default)]
     pub delay_inline: bool,
     /// Whether the accept queue and the handshakes are observed, where every message has a connection of its own.
-    #[serde(default = "yes")]
     pub observe: bool,
     /// Settings of the private network, by dotted name. They are in force wherever they stand here: where one is not, there is no trial.
-    #[serde(default)]
     pub kernel: BTreeMap<String, String>,
-}
-
-/// The workload of runs made before there was a choice.
-fn echo() -> String {
-    "echo".to_owned()
-}
-
-/// Of every run made before there was a choice.
-fn connect_concurrency() -> u32 {
-    64
-}
-
-/// Before there was a choice, what could be observed was.
-fn yes() -> bool {
-    true
 }
 
 /// One value of a key that has several.

@@ -13,7 +13,6 @@ pub struct MemorySample {
     /// Proportional set, summed over processes: shared pages are divided. Absent where the kernel does not tell.
     pub pss_bytes: Option<u64>,
     /// The part of the proportional set that is no file's: heap, stacks, buffers.
-    #[serde(default)]
     pub anonymous_pss_bytes: Option<u64>,
 }
 
@@ -29,19 +28,15 @@ pub struct SideRecord {
     pub cpu_ns: u64,
     /// Time that its threads, together, could have run in the window and waited for a CPU: what others on the same CPUs took from it. Of
     /// threads that lived to its end, hence at least so much; absent where it could not be read.
-    #[serde(default)]
     pub run_delay_ns: Option<u64>,
     /// CPU time in the window of the thread that used most, from the scheduler's account; absent where it could not be read, and where a thread
     /// that lived at the window's begin had ended before its end was read.
-    #[serde(default)]
     pub busiest_thread_ns: Option<u64>,
     /// Time of the CPUs it was allowed, together, that the hypervisor took in the window: whole ticks, of which one of each CPU may be
     /// chance. Neither CPU time nor waiting for a CPU has it in. Absent where it could not be read.
-    #[serde(default)]
     pub stolen_ns: Option<u64>,
     /// CPU time that other programs used in the window of the CPUs it was allowed; of those of both sides, where they share any. At least so
     /// much: see the check `other_programs`. Absent where it could not be told.
-    #[serde(default)]
     pub others_ns: Option<u64>,
     /// The user part, tick based: below 50 ms it is noise.
     pub user_ns: u64,
@@ -51,7 +46,6 @@ pub struct SideRecord {
     pub utilisation: f64,
     /// The readings came so late that they cover less than half of the measured window, or more than a tenth besides; or the first took longer
     /// than a tenth of it. CPU time and utilisation are then of another stretch.
-    #[serde(default)]
     pub is_of_other_window: bool,
     /// CPU time per second ÷ replies per second; absent where the window is another one.
     pub cpu_per_message_ns: Option<f64>,

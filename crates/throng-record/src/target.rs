@@ -40,20 +40,16 @@ pub struct TargetRecord {
     /// For a built-in server: its concurrency model.
     pub model: Option<String>,
     /// For a catalogued server: which, and what it declares.
-    #[serde(default)]
     pub catalogue: Option<CatalogueRecord>,
     /// A server with a loop for each CPU that it may use: one CPU holds it back.
-    #[serde(default)]
     pub uses_every_cpu: bool,
     /// For a built-in or catalogued server: options of its own, beside those that a setting asks of all.
-    #[serde(default)]
     pub options: ServeOptions,
     /// For a launched command: the command line, with `{port}` and `{address}` still in place.
     pub command: Option<String>,
     /// For a running server: its address.
     pub address: Option<String>,
     /// For a running HTTP server: what is asked for, for example `/index.html`, and of which host.
-    #[serde(default)]
     pub http: Option<HttpTarget>,
 }
 
@@ -80,7 +76,6 @@ pub struct ServeOptions {
     /// `--delay-inline`.
     pub delay_inline: bool,
     /// `--hand-over`.
-    #[serde(default)]
     pub hand_over: Option<HandOver>,
 }
 

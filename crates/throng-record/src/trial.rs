@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::side::CounterDeltas;
 use crate::{
-    AcceptPhase, AcceptQueueRecord, Check, CheckResult, ClosePhase, ConnectPhase, ConnectionsPhase,
-    ExchangePhase, FanoutPhases, Finding, HandshakesRecord, HoldPhases, KernelMemoryRecord, Limit,
-    LoadJob, Network, PhaseCost, SeriesSample, SideRecord, Verdict,
+    AcceptQueueRecord, Check, CheckResult, Finding, HandshakesRecord, KernelMemoryRecord, Limit,
+    LoadJob, Network, Phases, SeriesSample, SideRecord, Verdict,
 };
 
 /// How a trial ended.
@@ -44,7 +43,6 @@ pub struct Trial {
     pub order: u32,
     /// Made again, because this one was disturbed, or because one that the same process served was: another trial of the same target, setting and
     /// repeat counts.
-    #[serde(default)]
     pub is_superseded: bool,
     /// Start, since the run's start.
     pub started_at_ns: u64,
@@ -58,53 +56,26 @@ pub struct Trial {
     /// Threads, loops or processes that serve, as the launched server announced; absent where it did not.
     pub workers: Option<u32>,
     /// Whose network the trial was in; so are the kernel counters.
-    #[serde(default)]
     pub network: Network,
     /// The fleet and the exchange, fully resolved.
     pub job: LoadJob,
-    /// Opening the connections.
-    pub connect: Option<ConnectPhase>,
-    /// Exchanging messages.
-    pub exchange: Option<ExchangePhase>,
-    /// Closing the connections.
-    pub close: Option<ClosePhase>,
-    /// Where each message had a connection of its own: those connections.
-    #[serde(default)]
-    pub connections: Option<ConnectionsPhase>,
-    /// A multiplexer's cost.
-    #[serde(default)]
-    pub accept: Option<AcceptPhase>,
-    /// A fan-out's phases.
-    #[serde(default)]
-    pub fanout: Option<FanoutPhases>,
-    /// Holding.
-    #[serde(default)]
-    pub hold: Option<HoldPhases>,
-    /// What each phase cost both sides, in their order, where the generator works in phases.
-    #[serde(default)]
-    pub phase_costs: Vec<PhaseCost>,
+    /// The phases that it came to, in their order.
+    pub phases: Phases,
     /// The kernel's memory around the connections, where they are what is asked about.
-    #[serde(default)]
     pub kernel_memory: Option<KernelMemoryRecord>,
     /// Connections that were open and that the server left in its accept queue to the end (`sock_diag(7)`), where many are opened and kept; absent
     /// where that could not be seen.
-    #[serde(default)]
     pub unaccepted: Option<u32>,
     /// The backlog in force when the trial began, of the listener that a connection to the server would reach (`sock_diag(7)`); absent where it
     /// could not be looked up.
-    #[serde(default)]
     pub backlog_in_force: Option<u32>,
     /// The accept queue; absent where it was not observed.
-    #[serde(default)]
     pub accept_queue: Option<AcceptQueueRecord>,
     /// The handshakes; absent where they were not observed.
-    #[serde(default)]
     pub handshakes: Option<HandshakesRecord>,
     /// What should have been observed and could not, each with its reason and what would let it.
-    #[serde(default)]
     pub unseen: Vec<String>,
     /// What explains the figures.
-    #[serde(default)]
     pub findings: Vec<Finding>,
     /// The server; absent where its process is not visible from here.
     pub server: Option<SideRecord>,

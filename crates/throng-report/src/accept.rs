@@ -142,10 +142,13 @@ fn row(record: &RunRecord, target: u32, setting: u32, idle: &[u32]) -> Row {
     };
     let phases: Vec<_> = basis
         .iter()
-        .filter_map(|trial| trial.accept.as_ref())
+        .filter_map(|trial| trial.phases.multiplexer())
         .collect();
     let mut stopped_by: Vec<String> = Vec::new();
-    let all = trials.all.iter().filter_map(|trial| trial.accept.as_ref());
+    let all = trials
+        .all
+        .iter()
+        .filter_map(|trial| trial.phases.multiplexer());
     for reason in all.filter_map(|phase| phase.stopped_by.as_ref()) {
         if !stopped_by.contains(reason) {
             stopped_by.push(reason.clone());

@@ -239,7 +239,7 @@ pub(crate) fn is_requests(key: &str) -> bool {
 
 /// Requests of each client.
 pub(crate) fn requests_each(setting: &Setting) -> Option<u64> {
-    match setting.stop {
+    match setting.phases.exchange()?.stop {
         Stop::MessagesEach(each) => Some(each),
         Stop::Messages(_) | Stop::DurationNs(_) | Stop::Confidence { .. } => None,
     }

@@ -26,39 +26,15 @@ pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
     if let Some(setting) = plan.settings.first() {
         let told = Told { plan, setting };
         phrases.extend(match plan.experiment {
-            Experiment::Echo => vec![
-                told.protocol(),
-                told.connections(),
-                told.pacing(),
-                format!(
-                    "{} of {}, after {} of warm-up",
-                    plural(plan.repeats.into(), "repeat"),
-                    told.stop(),
-                    told.warmup()
-                ),
-            ],
+            Experiment::Echo => told.echo(),
             Experiment::Accept => vec![
                 format!("{}, all but one idle", told.connections()),
                 plural(plan.repeats.into(), "repeat"),
             ],
             Experiment::Fanout => told.fanout(),
             Experiment::Hold => told.hold(),
-            Experiment::Churn => vec![
-                told.cycling_clients(),
-                told.pacing(),
-                format!(
-                    "{} of {}, after {} of warm-up",
-                    plural(plan.repeats.into(), "repeat"),
-                    told.stop(),
-                    told.warmup()
-                ),
-            ],
-            Experiment::Backlog => vec![
-                told.protocol(),
-                told.clients(),
-                told.service_time(),
-                plural(plan.repeats.into(), "repeat"),
-            ],
+            Experiment::Churn => told.churn(),
+            Experiment::Backlog => told.backlog(),
         });
     }
     if plan.quick {

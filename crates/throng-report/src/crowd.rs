@@ -131,9 +131,9 @@ impl<'a> Behind<'a> {
         let plan = &record.plan;
         let setting = &plan.settings[index as usize];
         let connect_latency = self.latency("connect latency", |trial| {
-            Some(&trial.connect.as_ref()?.latency)
+            Some(&trial.phases.connect()?.latency)
         });
-        let opened = self.shown.iter().filter_map(|trial| trial.connect.as_ref());
+        let opened = self.shown.iter().filter_map(|trial| trial.phases.connect());
         Crowd {
             target: target_name(plan, target).to_owned(),
             setting: index,
@@ -180,7 +180,7 @@ fn served(trials: &[&Trial], asked: u32) -> Option<u32> {
 /// Connects that completed ÷ the time until the last of them did: those that time out afterwards say nothing of the rate. Absent of an
 /// instant.
 pub(crate) fn connects_per_second(trial: &Trial) -> Option<f64> {
-    let phase = trial.connect.as_ref()?;
+    let phase = trial.phases.connect()?;
     let per_ns = f64::from(phase.connected) / phase.opened_ns as f64;
     Some(per_ns * 1e9).filter(|rate| rate.is_finite())
 }
@@ -188,7 +188,7 @@ pub(crate) fn connects_per_second(trial: &Trial) -> Option<f64> {
 fn stopped_by(trials: &[&Trial]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for trial in trials {
-        let Some(reason) = trial.connect.as_ref().and_then(stop_words) else {
+        let Some(reason) = trial.phases.connect().and_then(stop_words) else {
             continue;
         };
         if !reasons.contains(&reason) {
@@ -213,15 +213,7 @@ pub(crate) fn stop_words(phase: &throng_record::ConnectPhase) -> Option<String> 
 
 /// Failures of a trial, of whichever phase.
 pub(crate) fn errors_of(trial: &Trial) -> ErrorCounts {
-    let mut errors = crate::backlog::cell::errors(trial);
-    if let Some(fanout) = &trial.fanout {
-        errors.merge(&fanout.errors());
-    }
-    if let Some(hold) = &trial.hold {
-        errors.merge(&hold.lost_errors);
-        errors.merge(&hold.ping_errors);
-    }
-    errors
+    trial.phases.errors()
 }
 
 fn errors(trials: &[&Trial]) -> BTreeMap<ErrorKind, Failed> {

@@ -120,10 +120,10 @@ pub(crate) fn tables(record: &RunRecord) -> Vec<Table<'_>> {
 fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
     let mut behind = Behind::new(record, target, setting);
     let acknowledge_latency = behind.latency("acknowledge latency", |trial| {
-        Some(&trial.fanout.as_ref()?.acknowledge.as_ref()?.latency)
+        Some(&trial.phases.greeting()?.latency)
     });
     let get_latency = behind.latency("get latency", |trial| {
-        Some(&trial.fanout.as_ref()?.get.as_ref()?.latency)
+        Some(&trial.phases.put()?.line.latency)
     });
     let sustained = sustained(&mut behind);
     let memory = |trial: &Trial| Some(trial.server.as_ref()?.memory_connected);
@@ -141,7 +141,7 @@ fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
 
 fn sustained(behind: &mut Behind<'_>) -> Option<Sustained> {
     fn phase(trial: &Trial) -> Option<&SustainedPhase> {
-        trial.fanout.as_ref()?.sustained.as_ref()
+        trial.phases.sustained()
     }
     let per_second = |trial: &Trial| Some(phase(trial)?.deliveries_per_second);
     let latency = behind.latency("latency of sustained lines", |trial| {

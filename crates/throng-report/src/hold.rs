@@ -13,7 +13,7 @@ pub(crate) mod notes;
 
 use serde::Serialize;
 use throng_record::plan::Experiment;
-use throng_record::{HoldPhases, RunRecord, Trial};
+use throng_record::{Phases, RunRecord, Trial};
 
 use crate::crowd::{Behind, Crowd};
 use crate::median::Estimate;
@@ -79,22 +79,23 @@ pub(crate) fn rows(record: &RunRecord) -> Vec<Row> {
 
 fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
     let mut behind = Behind::new(record, target, setting);
-    let ping_latency = behind.latency("ping latency", |trial| Some(&hold(trial)?.ping_latency));
-    let held = || behind.shown.iter().filter_map(|trial| hold(trial));
-    let pinged = held().filter(|phase| phase.pinged > 0);
+    let ping_latency = behind.latency("ping latency", |trial| Some(&trial.phases.ping()?.latency));
+    let phases = || behind.shown.iter().map(|trial| &trial.phases);
+    let pinged = phases().filter_map(Phases::ping);
+    let pinged = pinged.filter(|phase| phase.pinged > 0);
     let worst = pinged.min_by_key(|phase| phase.answered);
     let told = typical(&behind.shown);
     Row {
         opened_ns: behind.estimate(|trial| {
-            let opened_ns = trial.connect.as_ref()?.opened_ns;
+            let opened_ns = trial.phases.connect()?.opened_ns;
             (opened_ns > 0).then_some(opened_ns as f64)
         }),
         connects_per_second_first: behind
-            .estimate(|trial| curve::rate_first(trial.connect.as_ref()?)),
+            .estimate(|trial| curve::rate_first(trial.phases.connect()?)),
         connects_per_second_last: behind
-            .estimate(|trial| curve::rate_last(trial.connect.as_ref()?)),
+            .estimate(|trial| curve::rate_last(trial.phases.connect()?)),
         curve: told
-            .and_then(|trial| trial.connect.as_ref())
+            .and_then(|trial| trial.phases.connect())
             .map(curve::points)
             .unwrap_or_default(),
         server_bytes_per_connection: behind
@@ -113,7 +114,7 @@ fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
         not_pinged: worst.map(|phase| phase.not_pinged),
         ping_duration_ns: behind.estimate(|trial| Some(PhaseKind::Ping.duration_ns(trial)? as f64)),
         ping_latency,
-        lost: held().map(|phase| phase.lost_errors.total()).sum(),
+        lost: phases().map(lost).sum(),
         phases: phases::of(&behind, &PhaseKind::OF_HOLD),
         crowd: behind.crowd(record, target, setting),
     }
@@ -127,16 +128,18 @@ pub(crate) fn phases(rows: &[Row]) -> impl Iterator<Item = (&Crowd, &[Phase])> {
 /// Memory grows by pages, slabs and whatever else happens meanwhile: divided by few connections that is noise.
 fn of_many(trial: &Trial, bytes: f64) -> Option<f64> {
     const CONNECTIONS_MIN: u32 = 1_000;
-    (trial.connect.as_ref()?.connected >= CONNECTIONS_MIN).then_some(bytes)
+    (trial.phases.connect()?.connected >= CONNECTIONS_MIN).then_some(bytes)
 }
 
-fn hold(trial: &Trial) -> Option<&HoldPhases> {
-    trial.hold.as_ref()
+/// Connections that ended while nothing was sent on them.
+pub(crate) fn lost(phases: &Phases) -> u64 {
+    let held = phases.hold().map_or(0, |phase| phase.errors.total());
+    held + phases.ping().map_or(0, |phase| phase.lost_errors.total())
 }
 
 /// The trial whose connecting took the median time; of an even number the shorter of the middle two.
 fn typical<'a>(trials: &[&'a Trial]) -> Option<&'a Trial> {
-    let length = |trial: &Trial| trial.connect.as_ref().map(|phase| phase.opened_ns);
+    let length = |trial: &Trial| trial.phases.connect().map(|phase| phase.opened_ns);
     let mut begun: Vec<&Trial> = trials
         .iter()
         .copied()

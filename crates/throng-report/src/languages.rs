@@ -59,7 +59,7 @@ pub fn beside(target: &str, setting: &Setting) -> Option<Beside> {
     let mut of_target = reference().results.iter().rev();
     let published = of_target.find(|one| one.server == target)?;
     let runs = &published.messages_per_second;
-    let figure = match setting.warmup.is_nothing() {
+    let figure = match setting.phases.exchange()?.warmup.is_nothing() {
         true => runs.first().copied(),
         false => median::estimate(runs.get(1..)?).map(|found| found.median),
     };
@@ -72,8 +72,10 @@ pub fn beside(target: &str, setting: &Setting) -> Option<Beside> {
 fn is_as_published(setting: &Setting) -> bool {
     let size_bytes = SIZE_BYTES;
     setting.connections == CONNECTIONS
-        && setting.protocol == Protocol::Echo { size_bytes }
-        && setting.pacing == Pacing::Lockstep { group: GROUP }
+        && setting.phases.exchange().is_some_and(|asked| {
+            asked.protocol == Protocol::Echo { size_bytes }
+                && asked.pacing == Pacing::Lockstep { group: GROUP }
+        })
 }
 
 /// Whence the published figures of the run's rows are, what each measured, and what is different there.

@@ -6,6 +6,7 @@
 //! One concept, one file: [`median`] and [`ratio`] are the statistics, [`summary`] turns a run into rows (those of the echo experiment by `row`, of the backlog experiment by
 //! [`backlog`], of the accept experiment by [`accept`], of the experiments with many connections by [`fanout`] and [`hold`] on the ground of [`crowd`], with the table of their [`phases`]; the published echo servers by [`languages`]), [`checks`] into remarks, [`findings`] and [`slowest`] into explanations, [`format`](mod@format) figures and [`setting`] settings into words; [`published`] is what stands beside; `columns` is what a
 //! table is made from, `grid` a table whose columns the run decides, `overview` the table of a sweep, `context` what stands above a table and `notes` what stands below; `terminal`, `markdown` and `csv` are the renderers.
+#![forbid(unsafe_code)]
 
 pub mod accept;
 mod answer;

@@ -6,7 +6,7 @@ pub(crate) mod lines;
 pub(crate) mod notes;
 
 use serde::Serialize;
-use throng_record::{FanoutPhases, HoldPhases, LinePhase, PhaseCost, PhaseName, SideCost, Trial};
+use throng_record::{LinePhase, PhaseCost, PhaseName, SideCost, Trial};
 
 use crate::crowd::Behind;
 use crate::median::Estimate;
@@ -77,21 +77,23 @@ impl PhaseKind {
 
     /// Its length on the clock; absent where nothing came of it.
     pub(crate) fn duration_ns(self, trial: &Trial) -> Option<u64> {
-        let fanout = |pick: fn(&FanoutPhases) -> Option<u64>| pick(trial.fanout.as_ref()?);
-        let hold = |pick: fn(&HoldPhases) -> Option<u64>| pick(trial.hold.as_ref()?);
+        let phases = &trial.phases;
         match self {
-            Self::Connect => Some(trial.connect.as_ref()?.duration_ns),
-            Self::Acknowledge => fanout(|phases| line(phases.acknowledge.as_ref())),
-            Self::Put => fanout(|phases| phases.put_ns),
-            Self::Get => fanout(|phases| line(phases.get.as_ref())),
-            Self::Sustain => fanout(|phases| {
-                let sustained = phases.sustained.as_ref()?;
+            Self::Connect => Some(phases.connect()?.duration_ns),
+            Self::Acknowledge => line(phases.greeting()?),
+            Self::Put => phases.put()?.put_ns,
+            Self::Get => line(&phases.put()?.line),
+            Self::Sustain => {
+                let sustained = phases.sustained()?;
                 (sustained.deliveries > 0).then_some(sustained.duration_ns)
-            }),
-            Self::Hold => hold(|phases| Some(phases.held_ns)),
-            Self::Ping => hold(|phases| (phases.answered > 0).then_some(phases.ping_duration_ns)),
+            }
+            Self::Hold => Some(phases.hold()?.duration_ns),
+            Self::Ping => {
+                let pinged = phases.ping()?;
+                (pinged.answered > 0).then_some(pinged.duration_ns)
+            }
             Self::Close => {
-                let length_ns = trial.close.as_ref()?.duration_ns;
+                let length_ns = phases.close()?.duration_ns;
                 (length_ns > 0).then_some(length_ns)
             }
         }
@@ -99,14 +101,12 @@ impl PhaseKind {
 
     /// What it cost both sides.
     pub(crate) fn cost(self, trial: &Trial) -> Option<&PhaseCost> {
-        let name = self.measured()?;
-        trial.phase_costs.iter().find(|cost| cost.phase == name)
+        trial.phases.cost(self.measured()?)
     }
 }
 
 /// 0 is a length only where the line had come to everybody before the phase began; else nothing was measured.
-fn line(line: Option<&LinePhase>) -> Option<u64> {
-    let line = line?;
+fn line(line: &LinePhase) -> Option<u64> {
     let had_all_come = line.received > 0 && line.received >= line.due;
     (line.duration_ns > 0 || had_all_come).then_some(line.duration_ns)
 }

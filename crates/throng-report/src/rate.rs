@@ -1,7 +1,7 @@
 //! How much of an open loop's rate was kept: by the check of that name, and in figures.
 
 use serde::Serialize;
-use throng_record::{CheckKind, CheckResult, Pacing, Trial, Work};
+use throng_record::{CheckKind, CheckResult, Pacing, Trial};
 
 use crate::format;
 
@@ -26,7 +26,7 @@ impl Rate {
             .iter()
             .filter_map(|trial| Some((kept_share(trial)?, trial)));
         let (share, trial) = shares.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
-        let exchange = trial.exchange.as_ref();
+        let exchange = trial.phases.exchange();
         Some(Self {
             asked_per_second: asked_per_second(trial)?,
             kept_share: share,
@@ -55,26 +55,22 @@ pub(crate) fn is_missed(trial: &Trial) -> bool {
 
 /// Of one trial.
 pub(crate) fn kept_share(trial: &Trial) -> Option<f64> {
-    let found = match &trial.fanout {
-        Some(phases) => phases.sustained.as_ref()?.deliveries_per_second,
-        None => trial.exchange.as_ref()?.replies_per_second,
-    };
+    let exchanged = trial.phases.exchange();
+    let delivered = trial.phases.sustained();
+    let exchanged = exchanged.map(|phase| phase.replies_per_second);
+    let found = exchanged.or(delivered.map(|phase| phase.deliveries_per_second))?;
     Some(found / asked_per_second(trial)?)
 }
 
 fn asked_per_second(trial: &Trial) -> Option<f64> {
-    match (&trial.job.work, &trial.job.exchange.pacing) {
-        (Work::Fanout(spec), _) => {
-            let connected = trial.connect.as_ref()?.connected;
-            Some(spec.sustain?.rate_per_second * f64::from(connected))
-        }
-        (
-            Work::Exchange,
-            &Pacing::Open {
-                rate_per_second, ..
-            },
-        ) => Some(rate_per_second),
-        _ => None,
+    if let Some(asked) = trial.job.phases.sustain() {
+        return Some(asked.rate_per_second * f64::from(trial.phases.connect()?.connected));
+    }
+    match trial.job.phases.exchange()?.pacing {
+        Pacing::Open {
+            rate_per_second, ..
+        } => Some(rate_per_second),
+        Pacing::Closed { .. } | Pacing::Lockstep { .. } => None,
     }
 }
 

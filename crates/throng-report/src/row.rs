@@ -52,21 +52,24 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
         })
     };
     let latency = merge(basis, "latency", |trial| {
-        Some(&trial.exchange.as_ref()?.latency)
+        Some(&trial.phases.exchange()?.latency)
     });
     let connect = merge(basis, "connect latency", |trial| {
-        Some(&trial.connect.as_ref()?.latency)
+        Some(&trial.phases.connect()?.latency)
     });
     let scheduling = merge(&completed, "scheduling error", |trial| {
-        trial.exchange.as_ref()?.scheduling_error.as_ref()
+        trial.phases.exchange()?.scheduling_error.as_ref()
     });
     let of_connect = merge(basis, "connect latency", |trial| {
-        Some(&trial.connections.as_ref()?.connect_latency)
+        Some(&trial.phases.connections()?.connect_latency)
     });
     let of_first_byte = merge(basis, "first byte latency", |trial| {
-        Some(&trial.connections.as_ref()?.first_byte_latency)
+        Some(&trial.phases.connections()?.first_byte_latency)
     });
-    let has_cycles = trials.all.iter().any(|trial| trial.connections.is_some());
+    let has_cycles = trials
+        .all
+        .iter()
+        .any(|trial| trial.phases.connections().is_some());
     let cycles = has_cycles.then(|| Cycles {
         connect_latency: of_connect.as_ref().map(latency_summary),
         first_byte_latency: of_first_byte.as_ref().map(latency_summary),
@@ -111,7 +114,7 @@ fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
 fn compare(target: &Sorted<'_>, baseline: &Sorted<'_>, compared: Compared) -> Option<Ratio> {
     let bound = Bound::of_ratio(target.bound(compared)?, baseline.bound(compared)?)?;
     let figure = |trial: &Trial| {
-        let exchange = trial.exchange.as_ref()?;
+        let exchange = trial.phases.exchange()?;
         Some(match compared {
             Compared::MessagesPerSecond => exchange.replies_per_second,
             Compared::LatencyP99 => exchange.latency.p99_ns as f64,
@@ -136,7 +139,7 @@ fn compare(target: &Sorted<'_>, baseline: &Sorted<'_>, compared: Compared) -> Op
 fn throughputs<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
     let of = |exchange: &ExchangePhase| exchange.replies_per_second;
     trials
-        .filter_map(|trial| trial.exchange.as_ref().map(of))
+        .filter_map(|trial| trial.phases.exchange().map(of))
         .collect()
 }
 
@@ -206,15 +209,15 @@ pub(crate) fn serves_of<'a>(
     plan: &Plan,
     mut trials: impl Iterator<Item = &'a Trial>,
 ) -> Option<(u32, u32)> {
-    let trial = trials.find(|trial| trial.connections.is_none())?;
-    let served = trial.exchange.as_ref()?.connections_served;
+    let trial = trials.find(|trial| trial.phases.connections().is_none())?;
+    let served = trial.phases.exchange()?.connections_served;
     let setting = plan.settings.get(trial.setting as usize)?;
     Some((served, setting.connections))
 }
 
 /// How many requests were answered, and how many there were, where each has a connection of its own.
 pub(crate) fn answered_of<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<(u64, u64)> {
-    let phases = trials.filter_map(|trial| trial.connections.as_ref());
+    let phases = trials.filter_map(|trial| trial.phases.connections());
     phases
         .map(|phase| (phase.answered, phase.begun))
         .reduce(|one, other| (one.0 + other.0, one.1 + other.1))
@@ -226,7 +229,7 @@ fn connections_starved(trials: &[&Trial]) -> Option<f64> {
     const SHARE_MIN: f64 = 0.01;
     const NUMBER_MIN: f64 = 10.0;
     let of_trial = |trial: &&Trial| {
-        let steady = trial.exchange.as_ref()?.steady.as_ref()?;
+        let steady = trial.phases.exchange()?.steady.as_ref()?;
         Some(f64::from(steady.connections_starved))
     };
     let starved = median_of(trials.iter().filter_map(of_trial))?;
@@ -238,7 +241,7 @@ fn connections_starved(trials: &[&Trial]) -> Option<f64> {
 fn waited_share(trials: &[&Trial]) -> Option<f64> {
     let mut all = (0, 0);
     for trial in trials {
-        let Some(exchange) = &trial.exchange else {
+        let Some(exchange) = trial.phases.exchange() else {
             continue;
         };
         if exchange.scheduling_error.is_none() {
@@ -246,8 +249,8 @@ fn waited_share(trials: &[&Trial]) -> Option<f64> {
         }
         // Those that waited are counted from the warm-up on, whether or not their connect succeeded.
         let begun = trial
-            .connections
-            .as_ref()
+            .phases
+            .connections()
             .map_or(exchange.sent, ConnectionsPhase::begun_in_all);
         all = (all.0 + exchange.waited_for_connection, all.1 + begun);
     }

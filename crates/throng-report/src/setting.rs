@@ -1,6 +1,6 @@
 //! Settings in words: what tells one from the others of its plan.
 
-use throng_record::{ConnectionUse, Plan, Setting, SweptValue};
+use throng_record::{Plan, Setting, SweptValue};
 
 use crate::backlog;
 use crate::format::{exact, plural};
@@ -21,9 +21,9 @@ pub fn heading(setting: &Setting) -> String {
             .collect::<Vec<_>>()
             .join(" · ");
     }
-    let noun = match setting.connection {
-        ConnectionUse::Kept => "connection",
-        ConnectionUse::PerMessage { .. } => "client",
+    let noun = match setting.phases.is_of_requests() {
+        false => "connection",
+        true => "client",
     };
     let connections = || plural(setting.connections.into(), noun);
     if setting.swept.is_empty() {

@@ -34,7 +34,7 @@ pub fn slowest(record: &RunRecord) -> Vec<SlowRequest<'_>> {
         .counted()
         .filter(|trial| may_be_quoted(record, trial))
         .flat_map(|trial| {
-            let phases = trial.connections.iter();
+            let phases = trial.phases.connections().into_iter();
             let requests = phases.flat_map(|phase| &phase.requests);
             requests.map(move |request| (trial, request))
         })

@@ -327,7 +327,9 @@ impl<'a> Summary<'a> {
 
 /// The figure by which targets are ordered and compared: the settings of a plan differ in how fast, but not in how they are paced.
 pub(crate) fn compared(plan: &Plan) -> Compared {
-    match plan.settings.first().map(|setting| &setting.pacing) {
+    let first = plan.settings.first();
+    let exchange = first.and_then(|setting| setting.phases.exchange());
+    match exchange.map(|asked| &asked.pacing) {
         Some(Pacing::Open { .. }) => Compared::LatencyP99,
         Some(Pacing::Closed { .. } | Pacing::Lockstep { .. }) | None => Compared::MessagesPerSecond,
     }

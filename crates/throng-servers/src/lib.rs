@@ -8,6 +8,7 @@
 //!
 //! *Left out on purpose.* No event loop is shared, neither between the models nor with the load generator: one bug
 //! cannot flatter two sides. Nothing is printed and nothing parsed here; the binary does both.
+#![forbid(unsafe_code)]
 
 mod accept;
 mod at_once;

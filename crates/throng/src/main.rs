@@ -2,6 +2,7 @@
 //!
 //! The binary parses flags, wires the crates together, writes to the user and exits; what is measured, served or
 //! reported is the other crates' work. One command, one file, in [`command`].
+#![forbid(unsafe_code)]
 
 mod catalogue;
 mod cli;

@@ -5,7 +5,7 @@ mod support;
 use support::{Bench, check, failed_checks};
 use throng_record::accept::IdleCost;
 use throng_record::{
-    CheckKind, CheckResult, Outcome, RunRecord, TargetKind, Trial, Verdict, Work, schema,
+    CheckKind, CheckResult, Outcome, PhaseSpec, RunRecord, TargetKind, Trial, Verdict, schema,
 };
 
 /// Runs it; where standard output is JSON, it is the record.
@@ -58,13 +58,14 @@ fn every_connection_is_accepted_and_timed_by_each_multiplexer() {
         let trial = trial(&record, name);
         assert_eq!(trial.outcome, Outcome::Completed, "{name}");
         assert_eq!(failed_checks(trial), Vec::<String>::new(), "{name}");
-        let phase = trial.accept.as_ref().expect(name);
+        let phase = trial.phases.multiplexer().expect(name);
         assert_eq!((phase.accepted, &phase.stopped_by), (600, &None), "{name}");
         assert_measured(&phase.accept, 600);
         assert_measured(&phase.data, 600);
-        assert!(trial.connect.is_none() && trial.exchange.is_none() && trial.server.is_none());
-        let Work::Accept(spec) = &trial.job.work else {
-            panic!("{:?}", trial.job.work);
+        let (connect, exchange) = (trial.phases.connect(), trial.phases.exchange());
+        assert!(connect.is_none() && exchange.is_none() && trial.server.is_none());
+        let [PhaseSpec::Multiplex(spec)] = &trial.job.phases.0[..] else {
+            panic!("{:?}", trial.job.phases);
         };
         assert_eq!(spec.published, name == "poll-published");
         let target = &record.plan.targets[trial.target as usize];
@@ -78,7 +79,7 @@ fn select_ends_where_its_sets_do_and_says_so() {
     let record = run(&["accept", "select", "--connections", "2000"]);
     let trial = trial(&record, "select");
     assert_eq!(trial.outcome, Outcome::Completed);
-    let phase = trial.accept.as_ref().expect("measured");
+    let phase = trial.phases.multiplexer().expect("measured");
     assert!((900..1_024).contains(&phase.accepted), "{}", phase.accepted);
     let why = phase.stopped_by.as_ref().expect("told");
     assert!(why.contains("FD_SETSIZE") || why.contains("1024"), "{why}");
@@ -98,7 +99,8 @@ fn the_flag_puts_the_published_form_in_the_place_of_poll() {
         .map(|target| target.name.as_str())
         .collect();
     assert_eq!(names, ["poll-published"]);
-    let phase = record.trials[0].accept.as_ref().expect("measured");
+    let phases = &record.trials[0].phases;
+    let phase = phases.multiplexer().expect("measured");
     assert_eq!(phase.accepted, 40);
 }
 

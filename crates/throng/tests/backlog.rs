@@ -36,10 +36,8 @@ fn assert_exact(trial: &Trial) {
     let phase = connections(trial);
     assert_eq!(phase.begun, 28);
     assert_eq!(phase.begun, phase.answered + errors(trial).total());
-    assert_eq!(
-        trial.exchange.as_ref().map(|all| all.replies),
-        Some(phase.answered)
-    );
+    let exchange = trial.phases.exchange();
+    assert_eq!(exchange.map(|all| all.replies), Some(phase.answered));
     let queue = trial.accept_queue.as_ref().expect("seen");
     assert_eq!(queue.listeners[0].backlog, 5);
     // Full is one more; a look a millisecond may miss that moment.

@@ -59,7 +59,8 @@ fn a_catalogued_server_is_measured_beside_a_model() {
     assert_eq!(record.trials.len(), 2);
     for trial in &record.trials {
         assert_valid_but_for_noise(trial);
-        assert_eq!(trial.exchange.as_ref().expect("measured").replies, 200);
+        let exchange = trial.phases.exchange().expect("measured");
+        assert_eq!(exchange.replies, 200);
     }
     let target = &record.plan.targets[0];
     assert_eq!((target.kind, &target.model), (TargetKind::Catalogue, &None));

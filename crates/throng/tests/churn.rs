@@ -36,12 +36,12 @@ fn every_cycle_is_a_connection_of_the_server_however_it_is_closed() {
     assert_eq!(closings, [both, both].concat());
     for trial in &trials {
         assert_eq!(trial.outcome, TrialOutcome::Completed);
-        let connections = trial.connections.as_ref().expect("each request has one");
+        let connections = trial.phases.connections().expect("each request has one");
         assert_eq!(
             (connections.connected, connections.answered),
             (1009, 1009),
             "{:?}",
-            trial.exchange.as_ref().map(|exchange| &exchange.errors)
+            trial.phases.errors()
         );
         assert_eq!(connections.warmup_connected, 100);
         assert_eq!(
@@ -64,8 +64,8 @@ fn a_schedule_begins_what_is_due_and_no_more() {
         "--no-spin",
     ]);
     let trial = trials.first().expect("one");
-    let exchange = trial.exchange.as_ref().expect("exchanged");
-    let connections = trial.connections.as_ref().expect("a connection a request");
+    let exchange = trial.phases.exchange().expect("exchanged");
+    let connections = trial.phases.connections().expect("a connection a request");
     let scheduling_error = exchange.scheduling_error.as_ref().expect("a schedule");
     // What a busy machine kept from being begun is counted; what it kept from the warm-up, or from the window before its end, is in it.
     let due = 500.0 * exchange.duration_ns as f64 / 1e9;
@@ -87,7 +87,7 @@ fn the_other_workloads_are_answered_too() {
         let arguments = ["epoll-edge", "--messages", "211", "--workload", workload];
         let (_, trials) = run(&arguments);
         let trial = trials.first().expect("one");
-        let connections = trial.connections.as_ref().expect("each request has one");
+        let connections = trial.phases.connections().expect("each request has one");
         assert_eq!(connections.answered, 211, "{workload}");
         assert_eq!(
             check(trial, CheckKind::ServerCount).result,

@@ -59,9 +59,9 @@ fn assert_counts(record: &RunRecord, connections: u32, messages: u64, size: u64,
             record.plan.targets[trial.target as usize].name
         );
         assert_eq!(trial.outcome, Outcome::Completed, "{name}");
-        let connect = trial.connect.as_ref().expect("connected");
-        let exchange = trial.exchange.as_ref().expect("exchanged");
-        let close = trial.close.as_ref().expect("closed");
+        let connect = trial.phases.connect().expect("connected");
+        let exchange = trial.phases.exchange().expect("exchanged");
+        let close = trial.phases.close().expect("closed");
         assert_eq!(connect.connected, connections, "{name}");
         assert_eq!(
             (exchange.sent, exchange.replies),
@@ -206,10 +206,10 @@ fn a_bounded_server_serves_as_many_as_it_declares_and_the_trial_says_so() {
     let record = bench.record();
     for trial in &record.trials {
         assert_eq!(
-            (trial.workers, trial.job.exchange.serves_at_once),
+            (trial.workers, trial.job.fleet.serves_at_once),
             (Some(5), Some(5))
         );
-        let exchange = trial.exchange.as_ref().expect("exchanged");
+        let exchange = trial.phases.exchange().expect("exchanged");
         let check = trial
             .checks
             .iter()

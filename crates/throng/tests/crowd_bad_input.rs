@@ -39,11 +39,10 @@ fn a_wrong_greeting_and_a_line_that_never_comes_are_counted_with_their_connectio
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     let trial = bench.record().trials.remove(0);
     assert_eq!(trial.verdict, Verdict::Invalid);
-    let fanout = trial.fanout.as_ref().expect("kept");
-    let greeted = fanout.acknowledge.as_ref().expect("kept");
+    let greeted = trial.phases.greeting().expect("kept");
     assert_eq!((greeted.due, greeted.received), (10, 9));
     assert_eq!(greeted.errors.connections[&ErrorKind::WrongBytes], [3]);
-    let heard = fanout.get.as_ref().expect("kept");
+    let heard = &trial.phases.put().expect("kept").line;
     assert_eq!(heard.received, 0);
     assert_eq!(
         heard.errors.of(ErrorKind::NotDelivered),
@@ -103,11 +102,10 @@ fn fan_out_over(address: &str) -> (Outcome, Trial) {
 }
 
 fn heard(trial: &Trial) -> &LinePhase {
-    let fanout = trial.fanout.as_ref().expect("kept");
-    let greeted = fanout.acknowledge.as_ref().expect("kept");
+    let greeted = trial.phases.greeting().expect("kept");
     assert_eq!((greeted.due, greeted.received), (50, 50));
     assert_eq!(greeted.errors.total(), 0);
-    fanout.get.as_ref().expect("kept")
+    &trial.phases.put().expect("kept").line
 }
 
 #[test]
@@ -190,19 +188,21 @@ fn a_server_that_stops_accepting_is_measured_as_far_as_it_came() {
     let trial = bench.record().trials.remove(0);
     assert_eq!(trial.outcome, TrialOutcome::Completed, "{}", outcome.stderr);
     assert_ne!(trial.verdict, Verdict::Valid);
-    let connect = trial.connect.as_ref().expect("as far as it came");
+    let connect = trial.phases.connect().expect("as far as it came");
     let connected = connect.connected;
     assert!((17..=22).contains(&connected), "{connected}");
     let timed_out = connect.errors.of(ErrorKind::ConnectTimedOut);
     assert_eq!(u64::from(connected + connect.not_begun) + timed_out, 30);
     let stop = connect.stop.as_ref().expect("why it ended");
     assert_eq!(stop.kind, ErrorKind::ConnectTimedOut);
-    let hold = trial.hold.as_ref().expect("those that are open are held");
-    assert_eq!(hold.pinged + hold.not_pinged, connected);
-    assert!((1..=5).contains(&hold.answered), "{hold:?}");
-    let unanswered = u64::from(hold.pinged - hold.answered);
-    assert_eq!(hold.ping_errors.of(ErrorKind::ReplyTimedOut), unanswered);
-    assert!(trial.close.is_some(), "they are closed all the same");
+    let ping = trial.phases.ping();
+    let ping = ping.expect("those that are open are held, and pinged");
+    assert_eq!(ping.pinged + ping.not_pinged, connected);
+    assert!((1..=5).contains(&ping.answered), "{ping:?}");
+    let unanswered = u64::from(ping.pinged - ping.answered);
+    assert_eq!(ping.errors.of(ErrorKind::ReplyTimedOut), unanswered);
+    let close = trial.phases.close();
+    assert!(close.is_some(), "they are closed all the same");
 }
 
 /// The one that it resets is told from those that it keeps, before any is pinged. The server takes the last connection late and then closes
@@ -243,11 +243,13 @@ fn a_connection_that_is_reset_while_it_is_held_is_named() {
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     let trial = bench.record().trials.remove(0);
     assert_eq!(trial.verdict, Verdict::Invalid);
-    assert_eq!(trial.connect.as_ref().expect("kept").connected, 20);
-    let hold = trial.hold.as_ref().expect("kept");
-    assert_eq!(hold.lost_errors.total(), 1, "{:?}", hold.lost_errors);
-    assert_eq!(hold.lost_errors.connections[&ErrorKind::Reset], [13]);
-    assert_eq!((hold.pinged, hold.answered), (19, 19));
+    assert_eq!(trial.phases.connect().expect("kept").connected, 20);
+    let hold = trial.phases.hold().expect("kept");
+    assert_eq!(hold.errors.total(), 1, "{:?}", hold.errors);
+    assert_eq!(hold.errors.connections[&ErrorKind::Reset], [13]);
+    let ping = trial.phases.ping().expect("kept");
+    assert_eq!(ping.lost_errors.total(), 0, "{:?}", ping.lost_errors);
+    assert_eq!((ping.pinged, ping.answered), (19, 19));
 }
 
 /// Ctrl-C while all are held: what was measured is stored, and nothing stays.
@@ -280,7 +282,8 @@ fn a_hold_that_is_interrupted_leaves_a_record_and_no_process() {
     assert!(record.interrupted);
     let trial = &record.trials[0];
     assert_eq!(trial.outcome, TrialOutcome::Interrupted);
-    assert!(trial.connect.is_some(), "it was measured before");
+    let connect = trial.phases.connect();
+    assert!(connect.is_some(), "it was measured before");
 }
 
 #[test]

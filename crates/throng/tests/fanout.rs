@@ -20,31 +20,28 @@ fn run(arguments: &[&str]) -> (Outcome, Vec<Trial>) {
 fn assert_delivered(trial: &Trial, connections: u32) {
     assert_eq!(trial.outcome, TrialOutcome::Completed);
     assert_eq!(failed_checks(trial), Vec::<String>::new());
-    let connect = trial.connect.as_ref().expect("connected");
+    let connect = trial.phases.connect().expect("connected");
     assert_eq!(
         (connect.connected, connect.errors.total()),
         (connections, 0)
     );
-    let fanout = trial.fanout.as_ref().expect("phases");
-    assert_eq!(fanout.speaker, Some(connections / 2));
-    assert!(fanout.put_ns.is_some());
-    for line in [&fanout.acknowledge, &fanout.get] {
-        let line = line.as_ref().expect("awaited");
+    let put = trial.phases.put().expect("put");
+    assert_eq!(put.speaker, Some(connections / 2));
+    assert!(put.put_ns.is_some());
+    let greeting = trial.phases.greeting().expect("awaited");
+    for line in [greeting, &put.line] {
         assert_eq!((line.due, line.received), (connections, connections));
         assert_eq!(line.errors.total(), 0, "{:?}", line.errors);
         let in_slices: u32 = line.by_index.iter().map(|slice| slice.connections).sum();
         assert_eq!(in_slices, connections, "each has its latency");
     }
-    let close = trial.close.as_ref().expect("closed");
+    let close = trial.phases.close().expect("closed");
     assert_eq!(close.closed_in_order, connections);
 }
 
 /// Threads of the server with every connection open.
 fn threads(trial: &Trial) -> u32 {
-    let get = trial
-        .phase_costs
-        .iter()
-        .find(|cost| cost.phase == PhaseName::Get);
+    let get = trial.phases.cost(PhaseName::Get);
     get.expect("read").server.expect("visible").threads
 }
 
@@ -63,11 +60,17 @@ fn all_are_greeted_and_all_hear_in_every_kind_of_model() {
     assert_eq!(trials.len(), 6);
     for trial in &trials {
         assert_delivered(trial, N);
-        let phases: Vec<PhaseName> = trial.phase_costs.iter().map(|cost| cost.phase).collect();
-        for phase in [PhaseName::Connect, PhaseName::Acknowledge, PhaseName::Get] {
-            assert!(phases.contains(&phase), "{phases:?}");
-        }
-        for cost in &trial.phase_costs {
+        let phases = trial.phases.0.iter();
+        let names: Vec<PhaseName> = phases.map(|phase| phase.measured.name()).collect();
+        let expected = [
+            PhaseName::Connect,
+            PhaseName::Acknowledge,
+            PhaseName::Get,
+            PhaseName::Close,
+        ];
+        assert_eq!(names, expected);
+        for phase in &trial.phases.0 {
+            let cost = phase.cost.as_ref().expect("both sides were read");
             assert!(
                 cost.generator.is_some() && cost.server.is_some(),
                 "{cost:?}"
@@ -114,8 +117,7 @@ fn lines_at_a_rate_come_out_of_every_connection() {
     ]);
     let trial = &trials[0];
     assert_delivered(trial, 101);
-    let fanout = trial.fanout.as_ref().expect("phases");
-    let sustained = fanout.sustained.as_ref().expect("asked for");
+    let sustained = trial.phases.sustained().expect("asked for");
     assert!((19..=21).contains(&sustained.sent), "{}", sustained.sent);
     assert_eq!(sustained.deliveries, sustained.sent * 101);
     assert_eq!((sustained.missing, sustained.errors.total()), (0, 0));
@@ -144,7 +146,7 @@ fn connects_may_go_side_by_side_or_at_a_rate() {
     ]);
     assert_delivered(&trials[0], 101);
     // The last of 101 begins half a second after the first.
-    let connect = trials[0].connect.as_ref().expect("connected");
+    let connect = trials[0].phases.connect().expect("connected");
     assert!(
         connect.duration_ns >= 495_000_000,
         "{}",

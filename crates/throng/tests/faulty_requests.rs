@@ -59,8 +59,8 @@ fn what_a_server_does_to_every_nth_connection_that_is_held_is_its_error() {
         let address = peer::failing_every(50, fault);
         let flags = ["--hold", "0s", "--pings", "all", "--timeout", "700ms"];
         let (outcome, trial) = run(&[&["hold", "200", &address], &flags[..]].concat());
-        let hold = trial.hold.as_ref().expect("held");
-        assert_eq!(hold.ping_errors.of(kind), 4, "{:?}", hold.ping_errors);
+        let ping = trial.phases.ping().expect("pinged");
+        assert_eq!(ping.errors.of(kind), 4, "{:?}", ping.errors);
         assert_eq!(trial.verdict, Verdict::Invalid);
         assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     }
@@ -90,7 +90,7 @@ fn requests_that_a_full_queue_drops_are_a_result_that_is_not_ranked_by_the_other
     let flags = ["--messages", "60", "--warmup", "0 messages"];
     let patience = ["--connect-timeout", "600ms", "--clients", "20"];
     let (outcome, trial) = run(&[&["churn", &address], &flags[..], &patience[..]].concat());
-    let phase = trial.connections.as_ref().expect("each request has one");
+    let phase = trial.phases.connections().expect("each request has one");
     assert_eq!(phase.begun, 60);
     let timed_out = errors_of(&trial, ErrorKind::ConnectTimedOut);
     assert!(timed_out >= 10, "{timed_out}");
@@ -158,11 +158,9 @@ fn kept_connections_that_the_server_does_not_have_are_told_from_those_that_it_le
         "500ms",
     ]);
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-    assert_eq!(
-        trial.connect.as_ref().map(|phase| phase.connected),
-        Some(13)
-    );
-    let exchange = trial.exchange.as_ref().expect("exchanged");
+    let connect = trial.phases.connect();
+    assert_eq!(connect.map(|phase| phase.connected), Some(13));
+    let exchange = trial.phases.exchange().expect("exchanged");
     assert_eq!(exchange.connections_served, 3);
     let unknown = exchange.errors.of(ErrorKind::NotAcknowledged);
     let waiting = exchange.errors.of(ErrorKind::ReplyTimedOut);

@@ -37,10 +37,8 @@ fn measure(bench: &Bench, address: &str) -> (Outcome, Vec<Trial>) {
         .into_iter()
         .partition(|trial| trial.target == 0);
     assert_eq!(poll[0].outcome, TrialOutcome::Completed);
-    assert!(
-        poll[0].exchange.as_ref().expect("measured").replies > 0,
-        "the good server is in the record"
-    );
+    let exchange = poll[0].phases.exchange().expect("measured");
+    assert!(exchange.replies > 0, "the good server is in the record");
     (outcome, peer)
 }
 
@@ -51,11 +49,7 @@ fn assert_caught(treat: fn(TcpStream), kinds: &[ErrorKind]) {
     let (outcome, trials) = measure(&bench, &address);
     let trial = &trials[0];
     let counted: u64 = kinds.iter().map(|&kind| errors_of(trial, kind)).sum();
-    assert!(
-        counted > 0,
-        "{kinds:?} in {:?}",
-        trial.exchange.as_ref().map(|phase| &phase.errors)
-    );
+    assert!(counted > 0, "{kinds:?} in {:?}", trial.phases.errors());
     assert_eq!(trial.verdict, Verdict::Invalid);
     assert_told(&outcome, &address, kinds);
 }
@@ -175,12 +169,6 @@ fn wrong_bytes_pass_where_nobody_looks() {
         support::failed_checks(&record.trials[0]),
         Vec::<String>::new()
     );
-    assert_eq!(
-        record.trials[0]
-            .exchange
-            .as_ref()
-            .expect("measured")
-            .replies,
-        1009
-    );
+    let exchange = record.trials[0].phases.exchange().expect("measured");
+    assert_eq!(exchange.replies, 1009);
 }

@@ -335,7 +335,7 @@ fn no_delayed_ack_where_a_full_loop_takes_40_ms() {
         ]);
         assert!(!bench.runs().is_empty(), "{}", outcome.stderr);
         let trial = bench.record().trials.remove(0);
-        let exchange = trial.exchange.as_ref().expect("exchanged");
+        let exchange = trial.phases.exchange().expect("exchanged");
         assert!(exchange.latency.p50_ns > 5 * MS, "{:?}", exchange.latency);
         assert!(!names(&trial).contains(&"delayed-ack"));
     }

@@ -50,6 +50,18 @@ fn trials_of(bench: &Bench, stderr: &str) -> Vec<Trial> {
     bench.record().trials
 }
 
+/// Connections that opened, be they all or not.
+fn connected(trial: &Trial) -> u32 {
+    let connect = trial.phases.connect().expect("as far as it came");
+    connect.connected
+}
+
+/// Connections that answered when they had been held.
+fn answered(trial: &Trial) -> u32 {
+    let ping = trial.phases.ping().expect("those held are pinged");
+    ping.answered
+}
+
 /// Of 200 ports of one address a destination can be reached from each once; other addresses have ports of their own.
 #[test]
 fn ports_exhausted_where_one_address_has_too_few() {
@@ -78,14 +90,14 @@ fn ports_exhausted_where_one_address_has_too_few() {
     let (ports, addresses, open, failed) = ports.expect("named");
     assert_eq!((ports, addresses), (200, 1));
     assert!((190..=200).contains(&open), "{open}");
-    let connected = trial.connect.as_ref().expect("as far as it came").connected;
-    assert_eq!(u64::from(connected) + failed, 300);
-    assert!(trial.hold.is_some(), "those that are open are held");
+    assert_eq!(u64::from(connected(&trial)) + failed, 300);
+    let hold = trial.phases.hold();
+    assert!(hold.is_some(), "those that are open are held");
     let trial = run(&["150", "epoll-edge", "--hold", "0s", "--addresses", "kernel"]);
     assert_eq!(trial.findings, []);
     let trial = from(TWO_ADDRESSES);
     assert_eq!(trial.findings, []);
-    assert_eq!(trial.connect.expect("connected").connected, 300);
+    assert_eq!(connected(&trial), 300);
 }
 
 /// Beyond the half each connect goes through 2,000 taken ports in vain, and takes several times as long.
@@ -106,7 +118,7 @@ fn half_the_ports_gone_where_one_address_has_more_connections() {
         ])
     };
     let trial = from(ONE_ADDRESS);
-    assert_eq!(trial.connect.as_ref().expect("connected").connected, 3_900);
+    assert_eq!(connected(&trial), 3_900);
     let rates = trial.findings.iter().find_map(|finding| match finding {
         Finding::HalfThePortsGone {
             ports: 4_000,
@@ -116,10 +128,10 @@ fn half_the_ports_gone_where_one_address_has_more_connections() {
         } => Some((*rate_before_per_second, *rate_after_per_second)),
         _ => None,
     });
-    let (before, after) = rates.unwrap_or_else(|| panic!("named: {:?}", trial.connect));
+    let (before, after) = rates.unwrap_or_else(|| panic!("named: {:?}", trial.phases.connect()));
     assert!(before >= 2.0 * after && after > 0.0, "{before} {after}");
     let trial = from(TWO_ADDRESSES);
-    assert_eq!(trial.connect.as_ref().expect("connected").connected, 3_900);
+    assert_eq!(connected(&trial), 3_900);
     assert_eq!(trial.findings, []);
 }
 
@@ -149,7 +161,7 @@ fn descriptors_exhausted_of_the_generator() {
         run_limited(limit, None, &flags)
     };
     let trial = of_generator("ulimit -n 300", ["1", "1"]);
-    let connect = trial.connect.as_ref().expect("as far as it came");
+    let connect = trial.phases.connect().expect("as far as it came");
     assert!(
         (290..300).contains(&connect.connected),
         "{}",
@@ -157,9 +169,10 @@ fn descriptors_exhausted_of_the_generator() {
     );
     let stop = connect.stop.as_ref().expect("why it ended");
     assert_eq!(stop.kind, ErrorKind::DescriptorsExhausted);
-    let hold = trial.hold.as_ref().expect("those that are open are held");
+    let ping = trial.phases.ping();
+    let ping = ping.expect("those that are open are held, and pinged");
     assert_eq!(
-        (hold.pinged, hold.answered),
+        (ping.pinged, ping.answered),
         (connect.connected, connect.connected)
     );
     let expected = Finding::DescriptorsExhausted {
@@ -185,7 +198,7 @@ fn descriptors_exhausted_of_the_generator() {
     assert!((300..320).contains(&open), "{open}");
     assert_eq!(u64::from(open) + failed, 500);
     let trial = of_generator("ulimit -n 1000", ["1", "1"]);
-    assert_eq!(trial.connect.expect("connected").connected, 500);
+    assert_eq!(connected(&trial), 500);
     assert_eq!(trial.findings, []);
 }
 
@@ -288,15 +301,15 @@ fn threads_exhausted_where_the_user_may_have_no_more() {
     let (limit_name, limit_told, threads, served) = named.expect("named");
     assert_eq!((limit_name, limit_told), ("RLIMIT_NPROC", limit as u64));
     assert!((100..=limit_told).contains(&threads.into()), "{threads}");
-    let hold = trial.hold.as_ref().expect("those that it serves are held");
-    assert!((50..MORE as u32).contains(&hold.answered), "{hold:?}");
+    let ping = trial.phases.ping().expect("those that it serves are held");
+    assert!((50..MORE as u32).contains(&ping.answered), "{ping:?}");
     assert_eq!(
-        served, hold.answered,
+        served, ping.answered,
         "each was pinged, and those closed at once were not served"
     );
     let trial = of("epoll-edge");
     assert_eq!(trial.findings, [], "it needs no threads");
-    assert_eq!(trial.hold.expect("held").answered, 300);
+    assert_eq!(answered(&trial), 300);
 }
 
 /// A server that takes one at a time, of which nobody is told: one is served, as many wait as the queue holds, and the SYNs of the others are
@@ -311,8 +324,8 @@ fn accept_queue_overflow_of_kept_connections_is_one_finding_with_their_retransmi
         run(&[&target[..], &more[..]].concat())
     };
     let trial = with("3");
-    let connected = trial.connect.as_ref().expect("as far as it came").connected;
-    assert!((4..10).contains(&connected), "{connected}");
+    let opened = connected(&trial);
+    assert!((4..10).contains(&opened), "{opened}");
     let [
         Finding::AcceptQueueOverflow {
             overflows,
@@ -330,7 +343,7 @@ fn accept_queue_overflow_of_kept_connections_is_one_finding_with_their_retransmi
     assert!(*connects_delayed >= 2, "{connects_delayed}");
     assert!(retransmissions >= connects_delayed && 2 * overflows >= *retransmissions);
     let trial = with("64");
-    assert_eq!(trial.connect.expect("connected").connected, 12);
+    assert_eq!(connected(&trial), 12);
     assert_eq!(trial.findings, []);
 }
 
@@ -399,11 +412,7 @@ fn what_is_told_to_fit_into_a_table_is_held_and_noticeably_more_is_not() {
         );
         let (trial, stderr) = held_with(limit, target, told);
         assert!(told_to_fit(&stderr).is_none(), "{target}: {stderr}");
-        assert_eq!(
-            trial.hold.expect("held").answered,
-            told,
-            "{target} within {limit}"
-        );
+        assert_eq!(answered(&trial), told, "{target} within {limit}");
     }
 }
 
@@ -446,6 +455,6 @@ fn connections_are_spread_by_the_ports_that_there_are() {
         "ip_local_port_range=32768 33067",
     ]);
     assert_eq!(trial.findings, []);
-    assert_eq!(trial.connect.expect("connected").connected, 1_000);
-    assert_eq!(trial.hold.expect("held").answered, 1_000);
+    assert_eq!(connected(&trial), 1_000);
+    assert_eq!(answered(&trial), 1_000);
 }

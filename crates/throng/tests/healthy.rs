@@ -107,7 +107,7 @@ fn every_model(connections: u32) -> Vec<Run> {
 
 /// Why a finding about a healthy run is true; `None` where nothing excuses it.
 fn excuse(record: &RunRecord, trial: &Trial, finding: &Finding) -> Option<&'static str> {
-    let serves_some = trial.job.exchange.serves_at_once;
+    let serves_some = trial.job.fleet.serves_at_once;
     let asked = record.plan.settings[trial.setting as usize].connections;
     match finding {
         Finding::GeneratorBound { .. } => Some("the two sides' CPU time says so"),

@@ -31,17 +31,21 @@ fn run(arguments: &[&str]) -> (Outcome, Trial) {
 fn more_are_held_than_one_table_has_room_for() {
     let (outcome, trial) = run(&["2000", "--hold", "200ms", "--pings", "503"]);
     assert_eq!(failed_checks(&trial), Vec::<String>::new());
-    let connect = trial.connect.as_ref().expect("connected");
+    let connect = trial.phases.connect().expect("connected");
     assert_eq!((connect.connected, connect.errors.total()), (N, 0));
     let tables = |needed: u32| u64::from(needed) * DESCRIPTORS >= u64::from(N);
     assert!(trial.workers.is_some_and(tables), "{:?}", trial.workers);
     assert!(tables(trial.job.fleet.shards), "{}", trial.job.fleet.shards);
-    let hold = trial.hold.as_ref().expect("held");
-    assert!(hold.held_ns >= 200_000_000);
-    assert_eq!((hold.pinged, hold.answered), (503, 503));
-    assert_eq!(hold.ping_errors.total() + hold.lost_errors.total(), 0);
-    assert_eq!(hold.ping_latency.count, 503);
-    assert_eq!(trial.close.as_ref().expect("closed").closed_in_order, N);
+    let hold = trial.phases.hold().expect("held");
+    assert!(hold.duration_ns >= 200_000_000);
+    let ping = trial.phases.ping().expect("pinged");
+    assert_eq!((ping.pinged, ping.answered), (503, 503));
+    for errors in [&hold.errors, &ping.errors, &ping.lost_errors] {
+        assert_eq!(errors.total(), 0, "{errors:?}");
+    }
+    assert_eq!(ping.latency.count, 503);
+    let close = trial.phases.close().expect("closed");
+    assert_eq!(close.closed_in_order, N);
     let server = trial.server.as_ref().expect("visible");
     assert!(server.memory_per_connection_bytes.is_some());
     let generator = trial.generator.as_ref().expect("it is ours");
@@ -82,7 +86,7 @@ fn a_single_table_is_filled_to_its_end_and_named() {
     );
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     assert_eq!(trial.verdict, Verdict::Partial);
-    let connect = trial.connect.as_ref().expect("as far as it came");
+    let connect = trial.phases.connect().expect("as far as it came");
     assert!(
         (500..=700).contains(&connect.connected),
         "{}",
@@ -90,10 +94,10 @@ fn a_single_table_is_filled_to_its_end_and_named() {
     );
     let stop = connect.stop.as_ref().expect("why it ended");
     assert_eq!(stop.kind, ErrorKind::ConnectTimedOut);
-    let hold = trial.hold.as_ref().expect("held all the same");
+    let ping = trial.phases.ping().expect("pinged all the same");
     assert!(
-        hold.answered > 200 && hold.answered <= hold.pinged,
-        "{hold:?}"
+        ping.answered > 200 && ping.answered <= ping.pinged,
+        "{ping:?}"
     );
     let of_server = trial.findings.iter().find_map(|finding| match finding {
         Finding::DescriptorsExhausted {

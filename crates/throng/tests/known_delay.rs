@@ -30,7 +30,7 @@ fn measure(flags: &[&str]) -> ExchangePhase {
         "{}",
         outcome.stderr
     );
-    trial.exchange.expect("measured")
+    trial.phases.exchange().expect("measured").clone()
 }
 
 /// Between the delay and twice the delay, which leaves room for a busy machine.

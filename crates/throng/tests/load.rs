@@ -8,8 +8,8 @@ use std::process::Child;
 use rustix::process::Signal;
 use support::{Bench, exit_code, peer, signal};
 use throng_record::{
-    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, Pacing, Protocol,
-    SourceAddresses, Stop,
+    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, Pacing, PhaseName, Protocol,
+    Sequence, SourceAddresses, Stop,
 };
 
 fn job(stop: Stop) -> LoadJob {
@@ -17,6 +17,7 @@ fn job(stop: Stop) -> LoadJob {
         fleet: FleetSpec {
             address: peer::start(peer::faultless),
             connections: 3,
+            serves_at_once: None,
             shards: 1,
             backend: Backend::Epoll,
             source: SourceAddresses::Spread,
@@ -25,10 +26,11 @@ fn job(stop: Stop) -> LoadJob {
             connect_concurrency: 16,
             connect_rate_per_second: None,
             closing: throng_record::Closing::Fin,
+            seed: 1,
             connect_timeout_ns: 10_000_000_000,
             reply_timeout_ns: 10_000_000_000,
         },
-        exchange: ExchangeSpec {
+        phases: Sequence::of_exchange(ExchangeSpec {
             protocol: Protocol::Echo {
                 size_bytes: peer::SIZE as u32,
             },
@@ -37,10 +39,7 @@ fn job(stop: Stop) -> LoadJob {
             pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::Messages(10),
             stop,
-            seed: 1,
-            serves_at_once: None,
-        },
-        work: throng_record::Work::Exchange,
+        }),
     }
 }
 
@@ -69,17 +68,18 @@ fn a_job_is_done_and_its_stages_told_in_order() {
     let Some(LoadEvent::Finished { record }) = events.pop() else {
         panic!("not finished: {events:?}");
     };
-    assert_eq!(
-        (record.exchange.sent, record.exchange.replies),
-        (1009, 1009)
-    );
+    assert_eq!(record.phases.connected(), 3);
+    let exchange = record.phases.exchange().expect("exchanged");
+    assert_eq!((exchange.sent, exchange.replies), (1009, 1009));
     assert!(!record.interrupted);
     events.retain(|event| !matches!(event, LoadEvent::Progress { .. }));
+    let begin = |phase| LoadEvent::Phase { phase };
     let stages = [
-        LoadEvent::Connected { connected: 3 },
+        begin(PhaseName::Connect),
+        begin(PhaseName::Exchange),
         LoadEvent::Measuring,
         LoadEvent::Measured,
-        LoadEvent::Drained,
+        begin(PhaseName::Close),
     ];
     assert_eq!(events, stages);
 }
@@ -102,7 +102,8 @@ fn told_to_end_it_still_hands_its_record_over() {
             panic!("not finished");
         };
         assert!(record.interrupted);
-        assert!(record.exchange.replies + record.exchange.warmup_replies > 0);
+        let exchange = record.phases.exchange().expect("exchanged");
+        assert!(exchange.replies + exchange.warmup_replies > 0);
     }
 }
 

@@ -50,7 +50,7 @@ fn a_server_that_touches_64_kib_for_each_connection_is_told_to_do_so() {
     ]);
     let trial = &bench.record().trials[0];
     assert_eq!(failed_checks(trial), Vec::<String>::new());
-    let exchange = trial.exchange.as_ref().expect("exchanged");
+    let exchange = trial.phases.exchange().expect("exchanged");
     assert_eq!(
         exchange.connections_served, CONNECTIONS,
         "{}",

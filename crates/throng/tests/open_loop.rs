@@ -91,7 +91,8 @@ fn a_rate_that_is_not_kept_is_told_everywhere_and_costs_the_exit_code() {
     assert_eq!(kept.result, CheckResult::Passed, "{}", kept.detail);
     let missed = check(&trials[1], CheckKind::RateKept);
     assert_eq!(missed.result, CheckResult::Qualified, "{}", missed.detail);
-    assert!(trials[1].exchange.as_ref().expect("measured").due_unsent > 100_000);
+    let exchange = trials[1].phases.exchange().expect("measured");
+    assert!(exchange.due_unsent > 100_000, "{}", exchange.due_unsent);
     let told = |format| {
         bench
             .throng(&["report", "latest", "--format", format])

@@ -146,7 +146,7 @@ fn the_accept_queue_and_the_handshakes_are_seen() {
         return;
     }
     let handshakes = trial.handshakes.expect("its own network");
-    let connections = trial.connections.as_ref().expect("each request has one");
+    let connections = trial.phases.connections().expect("each request has one");
     assert_eq!(handshakes.syns, 12);
     assert!(connections.syn_retransmissions > 0, "{connections:?}");
     assert_eq!(

@@ -25,7 +25,7 @@ fn found(trial: &Trial) -> Option<&Finding> {
 }
 
 fn silences(trial: &Trial) -> &[Silence] {
-    &trial.exchange.as_ref().expect("exchanged").silences
+    &trial.phases.exchange().expect("exchanged").silences
 }
 
 /// The process of this bench whose command line says so.

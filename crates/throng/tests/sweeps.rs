@@ -37,13 +37,14 @@ fn a_sweep_over_two_keys_measures_every_combination_on_every_target() {
     let mut measured = Vec::new();
     for trial in &record.trials {
         assert_eq!(failed_checks(trial), Vec::<String>::new());
-        let exchange = trial.exchange.as_ref().expect("measured");
-        let Protocol::Echo { size_bytes } = trial.job.exchange.protocol else {
+        let exchange = trial.phases.exchange().expect("measured");
+        let asked = trial.job.phases.exchange().expect("asked for");
+        let Protocol::Echo { size_bytes } = asked.protocol else {
             panic!("an echo")
         };
         assert_eq!(exchange.received_bytes, 101 * u64::from(size_bytes));
         let setting = &record.plan.settings[trial.setting as usize];
-        assert_eq!(setting.protocol, trial.job.exchange.protocol);
+        assert_eq!(setting.phases.protocol(), Some(&asked.protocol));
         assert_eq!(setting.connections, trial.job.fleet.connections);
         measured.push((trial.target, size_bytes, setting.connections));
     }
@@ -190,11 +191,8 @@ fn a_server_that_dies_in_the_middle_of_a_sweep_is_told_and_launched_anew() {
             CheckResult::Passed
         ]
     );
-    let replies = record.trials[2]
-        .exchange
-        .as_ref()
-        .expect("measured")
-        .replies;
+    let exchange = record.trials[2].phases.exchange();
+    let replies = exchange.expect("measured").replies;
     assert_eq!(replies, 11, "the next one serves as the first did");
 }
 
@@ -224,7 +222,7 @@ fn ctrl_c_in_the_middle_of_a_sweep_ends_its_server_and_keeps_what_was_measured()
     let record = bench.record();
     assert!(record.interrupted && record.trials.len() < 72);
     assert_eq!(record.trials[0].outcome, Outcome::Completed);
-    assert!(record.trials[0].exchange.is_some());
+    assert!(record.trials[0].phases.exchange().is_some());
 }
 
 #[test]

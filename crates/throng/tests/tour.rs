@@ -81,10 +81,11 @@ fn a_plan_of_ones_own_is_run_and_flags_win_over_it() {
     let connections: Vec<u32> = settings.map(|setting| setting.connections).collect();
     assert_eq!(connections, [2, 3]);
     for setting in &record.plan.settings {
-        assert_eq!(setting.stop, throng_record::Stop::Messages(101));
+        let exchange = setting.phases.exchange().expect("an echo");
+        assert_eq!(exchange.stop, throng_record::Stop::Messages(101));
     }
     for trial in &record.trials {
-        let exchange = trial.exchange.as_ref().expect("measured");
+        let exchange = trial.phases.exchange().expect("measured");
         assert_eq!(exchange.replies, 101);
     }
 }
@@ -111,7 +112,7 @@ fn any_request_and_reply_protocol_can_be_measured() {
     ]);
     let trial = bench.record().trials.remove(0);
     assert_eq!(support::failed_checks(&trial), Vec::<String>::new());
-    let exchange = trial.exchange.expect("measured");
+    let exchange = trial.phases.exchange().expect("measured");
     assert_eq!(
         (
             exchange.replies,

@@ -132,17 +132,15 @@ fn connections_that_are_answered_once_for_eight_times_are_found() {
         fairness_jain,
     }) = found(&trial)
     else {
-        panic!("{:?} {:?}", trial.findings, trial.exchange);
+        panic!("{:?} {:?}", trial.findings, trial.phases.exchange());
     };
     assert_eq!(u64::from(*connections), CONNECTIONS);
     assert!(replies_min <= replies_p10 && replies_p10 <= replies_median);
     assert!(replies_median <= replies_p90 && replies_p90 <= replies_max);
     assert!(replies_p90 >= &(3 * replies_p10), "{trial:?}");
     // Ten with 8 for each one of the others: (10 × 8 + 10)² ÷ (20 × 10 × (64 + 1)), which is 0.62; in any case at least mean ÷ greatest.
-    let steady = trial
-        .exchange
-        .as_ref()
-        .and_then(|phase| phase.steady.as_ref());
+    let exchange = trial.phases.exchange();
+    let steady = exchange.and_then(|phase| phase.steady.as_ref());
     let shares = steady.and_then(|steady| steady.replies_per_connection);
     let shares = shares.expect("of a closed loop");
     let least = shares.mean / f64::from(shares.max);
@@ -164,8 +162,9 @@ fn connections_that_are_answered_once_for_eight_times_are_found() {
 #[test]
 fn a_loop_that_comes_to_each_in_turn_is_fair() {
     let (_, trial) = run("epoll-edge");
-    assert_eq!(found(&trial), None, "{:?}", trial.exchange);
-    let steady = trial.exchange.as_ref().and_then(|done| done.steady);
+    let exchange = trial.phases.exchange();
+    assert_eq!(found(&trial), None, "{exchange:?}");
+    let steady = exchange.and_then(|done| done.steady);
     let each = steady.and_then(|steady| steady.replies_per_connection);
     let each = each.expect("a closed loop");
     assert_eq!(u64::from(each.connections), CONNECTIONS);
@@ -188,7 +187,7 @@ fn one_connection_of_twenty_that_is_seldom_answered_is_found() {
         ..
     }) = starved(&trial)
     else {
-        panic!("{:?} {:?}", trial.findings, trial.exchange);
+        panic!("{:?} {:?}", trial.findings, trial.phases.exchange());
     };
     assert_eq!(
         (u64::from(connections), seldom_served),
@@ -223,11 +222,11 @@ fn in_an_open_loop_its_wait_is_told() {
         ..
     }) = starved(&trial)
     else {
-        panic!("{:?} {:?}", trial.findings, trial.exchange);
+        panic!("{:?} {:?}", trial.findings, trial.phases.exchange());
     };
     assert!(waited_ns > 500_000_000 && waited_ns >= 5 * reply_ns_max);
     let (_, trial) = run_with("epoll-edge", &["--rate", "500"]);
-    assert_eq!(starved(&trial), None, "{:?}", trial.exchange);
+    assert_eq!(starved(&trial), None, "{:?}", trial.phases.exchange());
 }
 
 /// The eighth connection waits for two seconds for each answer.
@@ -249,13 +248,14 @@ static ACCEPTED_OWING: AtomicU64 = AtomicU64::new(0);
 #[test]
 fn connections_that_ended_are_compared_with_nobody() {
     let (_, trial) = run_with(&peer::start(mortal), &["--timeout", "1s"]);
-    let errors = &trial.exchange.as_ref().expect("exchanged").errors;
+    let exchange = trial.phases.exchange().expect("exchanged");
+    let errors = &exchange.errors;
     assert!(
         errors.of(ErrorKind::ClosedEarly) + errors.of(ErrorKind::Reset) == 5,
         "{errors:?}"
     );
     assert_eq!(errors.of(ErrorKind::ReplyTimedOut), 5, "{errors:?}");
-    let steady = trial.exchange.as_ref().and_then(|done| done.steady);
+    let steady = exchange.steady;
     let each = steady.and_then(|steady| steady.replies_per_connection);
     let each = each.expect("a closed loop");
     assert_eq!(each.connections, 10);

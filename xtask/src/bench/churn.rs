@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use throng_record::{Backend, ConnectionUse};
+use throng_record::{Backend, ConnectionUse, PhaseSpec};
 
 use super::peers::{Server, floor, generate_in, job};
 use super::ratios::{Measured, compare};
@@ -46,10 +46,14 @@ fn of_throng(bench: &Bench, backend: Backend) -> Result<f64> {
     let network = network::private()?;
     let server = Server::model_in("epoll-edge", "echo", &[], &network)?;
     let mut job = job(bench, &server.address, backend);
-    job.exchange.connection = ConnectionUse::PerMessage {
+    // Its connections are opened and closed within it.
+    job.phases
+        .0
+        .retain(|phase| matches!(phase, PhaseSpec::Exchange(_)));
+    job.phases.exchange_mut().expect("it is left").connection = ConnectionUse::PerMessage {
         slow_first_byte_ns: throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS,
         tells_every_request: false,
     };
-    let record = generate_in(&job, &network, &mut |_| Ok(()))?.record;
-    Ok(record.exchange.replies_per_second)
+    let generated = generate_in(&job, &network, &mut |_| Ok(()))?;
+    Ok(generated.exchange()?.replies_per_second)
 }

@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use throng_record::{Backend, HoldSpec, Work};
+use throng_record::{Backend, PhaseSpec, Sequence};
 use throng_report::median;
 use throng_sys::namespace::Network;
 
@@ -92,13 +92,9 @@ fn of_throng(bench: &Bench, backend: Backend, network: &Network) -> Result<Curve
     let mut job = job(bench, &server.address, backend);
     job.fleet.connections = bench.connections;
     job.fleet.shards = tables;
-    job.work = Work::Hold(HoldSpec {
-        hold_ns: 0,
-        pings: 0,
-        pings_at_once: 1,
-    });
+    job.phases = Sequence::on_open_connections([PhaseSpec::Hold { duration_ns: 0 }]);
     let record = generate_in(&job, network, &mut |_| Ok(()))?.record;
-    let connect = record.connect;
+    let connect = record.phases.connect().ok_or("nothing was connected")?;
     whole(
         bench,
         Curve::of_timeline(&connect.timeline, connect.duration_ns),

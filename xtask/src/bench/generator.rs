@@ -15,10 +15,8 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
         let server = Server::model(model)?;
         let at_full_speed = |backend| {
             move |server: &Server| {
-                Ok(generate(&job(bench, &server.address, backend))?
-                    .record
-                    .exchange
-                    .replies_per_second)
+                let generated = generate(&job(bench, &server.address, backend))?;
+                Ok(generated.exchange()?.replies_per_second)
             }
         };
         let measured: [Measured<'_>; 4] = [
@@ -50,14 +48,14 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
     let server = Server::model("epoll-edge")?;
     let at_fixed_rate = |backend| {
         let mut job = job(bench, &server.address, backend);
-        job.exchange.pacing = Pacing::Open {
+        job.phases.exchange_mut().expect("a closed loop").pacing = Pacing::Open {
             rate_per_second: FIXED_RATE_PER_SECOND,
             arrivals: Arrivals::Constant,
             outstanding: 1,
             spin: false,
         };
         let generated = generate(&job)?;
-        Ok(generated.cpu_ns as f64 / generated.record.exchange.replies as f64)
+        Ok(generated.cpu_ns as f64 / generated.exchange()?.replies as f64)
     };
     let measured: [Measured<'_>; 2] = [
         ("epoll back end", Box::new(|| at_fixed_rate(Backend::Epoll))),

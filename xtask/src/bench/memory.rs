@@ -3,12 +3,12 @@
 
 use std::error::Error;
 
-use throng_record::{Backend, HoldSpec, LoadEvent, PhaseName, Stop, Work};
+use throng_record::{Backend, LoadEvent, PhaseName, PhaseSpec, PingSpec, Protocol, Sequence, Stop};
 use throng_sys::process;
 
 use super::peers::{Server, generate, generate_in, job};
 use super::ratios::{Measured, compare};
-use super::{Bench, network};
+use super::{Bench, SIZE_BYTES, network};
 
 const FEW: u32 = 1_000;
 const MANY: u32 = 15_000;
@@ -52,7 +52,7 @@ fn generator_bytes(bench: &Bench, backend: Backend, connections: u32) -> Result<
     let server = Server::model("epoll-edge")?;
     let mut job = job(bench, &server.address, backend);
     job.fleet.connections = connections;
-    job.exchange.stop = Stop::Messages(u64::from(connections));
+    job.phases.exchange_mut().expect("a closed loop").stop = Stop::Messages(u64::from(connections));
     Ok(generate(&job)?.record.user_bytes_per_connection * f64::from(connections))
 }
 
@@ -63,11 +63,17 @@ fn server_bytes(bench: &Bench, model: &str, connections: u32) -> Result<f64> {
     let mut job = job(bench, &server.address, Backend::Epoll);
     job.fleet.connections = connections;
     // Answered on every connection: those that wait in the accept queue take nothing of the server's.
-    job.work = Work::Hold(HoldSpec {
-        hold_ns: 0,
-        pings: connections,
-        pings_at_once: 64,
-    });
+    job.phases = Sequence::on_open_connections([
+        PhaseSpec::Hold { duration_ns: 0 },
+        PhaseSpec::Ping(PingSpec {
+            protocol: Protocol::Echo {
+                size_bytes: SIZE_BYTES,
+            },
+            verify: true,
+            pings: connections,
+            at_once: 64,
+        }),
+    ]);
     let mut bytes = 0;
     let record = generate_in(&job, &network, &mut |event| {
         if matches!(
@@ -81,8 +87,8 @@ fn server_bytes(bench: &Bench, model: &str, connections: u32) -> Result<f64> {
         Ok(())
     })?
     .record;
-    match record.hold {
-        Some(hold) if hold.answered == connections => Ok(bytes as f64),
+    match record.phases.ping() {
+        Some(ping) if ping.answered == connections => Ok(bytes as f64),
         _ => Err(format!("{model} did not answer on all of {connections} connections").into()),
     }
 }

@@ -249,7 +249,7 @@ fn with_neighbours<T>(act: impl FnOnce() -> T) -> T {
 }
 
 fn rate(trial: &Trial) -> Option<f64> {
-    Some(trial.exchange.as_ref()?.replies_per_second)
+    Some(trial.phases.exchange()?.replies_per_second)
 }
 
 fn cpu_seconds_per_message(trial: &Trial) -> Option<f64> {

@@ -70,7 +70,7 @@ fn requests_per_second(
     let record = throng_record::schema::read(&text)?;
     // A neighbour's steal makes it no trial to rank; here both sides of the ratio have neighbours, and the median of rounds decides.
     let trial = record.trials.first().ok_or_else(complaint)?;
-    let exchange = trial.exchange.as_ref().ok_or_else(complaint)?;
+    let exchange = trial.phases.exchange().ok_or_else(complaint)?;
     if exchange.errors.total() > 0 || exchange.replies == 0 {
         return Err(complaint().into());
     }

@@ -14,17 +14,15 @@ pub(super) fn run(bench: &Bench) -> Result<(), Box<dyn Error>> {
     let server = Server::model("epoll-edge")?;
     let p99_ns = |backend, spin| {
         let mut job = job(bench, &server.address, backend);
-        job.exchange.pacing = Pacing::Open {
+        job.phases.exchange_mut().expect("a closed loop").pacing = Pacing::Open {
             rate_per_second: RATE_PER_SECOND,
             arrivals: Arrivals::Constant,
             outstanding: 1,
             spin,
         };
-        let errors = generate(&job)?
-            .record
-            .exchange
-            .scheduling_error
-            .ok_or("an open loop records its error")?;
+        let generated = generate(&job)?;
+        let errors = generated.exchange()?.scheduling_error.as_ref();
+        let errors = errors.ok_or("an open loop records its error")?;
         Ok(errors.p99_ns as f64)
     };
     let measured: [Measured<'_>; 4] = [

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use throng_record::{
-    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord, Pacing, Protocol,
-    SourceAddresses, Stop,
+    Amount, Backend, ExchangePhase, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord,
+    Pacing, Protocol, Sequence, SourceAddresses, Stop,
 };
 use throng_sys::namespace::Network;
 use throng_sys::{affinity, process, signal};
@@ -139,6 +139,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
         fleet: FleetSpec {
             address: address.to_owned(),
             connections: CONNECTIONS,
+            serves_at_once: None,
             shards: 1,
             backend,
             source: SourceAddresses::Spread,
@@ -147,10 +148,11 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             connect_concurrency: 64,
             connect_rate_per_second: None,
             closing: throng_record::Closing::Fin,
+            seed: 1,
             connect_timeout_ns: 10_000_000_000,
             reply_timeout_ns: 10_000_000_000,
         },
-        exchange: ExchangeSpec {
+        phases: Sequence::of_exchange(ExchangeSpec {
             protocol: Protocol::Echo {
                 size_bytes: SIZE_BYTES,
             },
@@ -159,10 +161,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::DurationNs(200_000_000),
             stop: Stop::DurationNs(bench.seconds * 1_000_000_000),
-            seed: 1,
-            serves_at_once: None,
-        },
-        work: throng_record::Work::Exchange,
+        }),
     }
 }
 
@@ -171,6 +170,14 @@ pub(super) struct Generated {
     pub(super) record: LoadRecord,
     /// Its CPU time over the measured window.
     pub(super) cpu_ns: u64,
+}
+
+impl Generated {
+    /// Of a job that has an exchange.
+    pub(super) fn exchange(&self) -> Result<&ExchangePhase> {
+        let exchange = self.record.phases.exchange();
+        exchange.ok_or_else(|| "the generator did not come to its exchange".into())
+    }
 }
 
 /// Called at each event of a generator that waits for an answer, which it gets afterwards.
@@ -217,20 +224,18 @@ fn follow(child: &mut Child, input: &mut ChildStdin, watcher: Watcher<'_>) -> Re
         match event {
             LoadEvent::Measuring => started_ns = process::cpu_time_ns(pid)?,
             LoadEvent::Measured => cpu_ns = process::cpu_time_ns(pid)? - started_ns,
-            LoadEvent::Finished { record } if record.exchange.errors.total() == 0 => {
+            LoadEvent::Finished { record } => {
+                let errors = record.phases.exchange().map(|phase| &phase.errors);
+                if let Some(errors) = errors.filter(|errors| errors.total() > 0) {
+                    return Err(format!("{errors:?}").into());
+                }
                 return Ok(Generated {
                     record: *record,
                     cpu_ns,
                 });
             }
-            LoadEvent::Finished { record } => {
-                return Err(format!("{:?}", record.exchange.errors).into());
-            }
             LoadEvent::Failed { message } => return Err(message.into()),
-            LoadEvent::Connected { .. }
-            | LoadEvent::Phase { .. }
-            | LoadEvent::Progress { .. }
-            | LoadEvent::Drained => {}
+            LoadEvent::Phase { .. } | LoadEvent::Progress { .. } => {}
         }
     }
     Err("the generator ended without a record".into())

@@ -6,7 +6,7 @@
 //! that it does not send, a connect that nobody listens for, wrong bytes, no local port.
 
 use throng_record::{
-    Check, CheckKind, CheckResult, ConnectionsPhase, ErrorCounts, ErrorKind, LoadRecord,
+    Check, CheckKind, CheckResult, ConnectionsPhase, ErrorCounts, ErrorKind, ExchangePhase,
 };
 
 use super::{errors, made};
@@ -55,13 +55,13 @@ impl KernelAccount<'_> {
 }
 
 /// At least one request was answered, and so many that their percentiles are those of all.
-pub(super) fn most_were(connections: &ConnectionsPhase, load: &LoadRecord) -> Check {
+pub(super) fn most_were(connections: &ConnectionsPhase, exchange: &ExchangePhase) -> Check {
     let kind = CheckKind::UnservedConnections;
     let ConnectionsPhase {
         begun, answered, ..
     } = *connections;
     if answered == 0 {
-        return nobody_was(connections, load);
+        return nobody_was(connections, exchange);
     }
     let (unanswered, bound) = (
         begun.saturating_sub(answered) as f64,
@@ -77,8 +77,8 @@ pub(super) fn most_were(connections: &ConnectionsPhase, load: &LoadRecord) -> Ch
     made(kind, CheckResult::Passed, unanswered, bound, detail)
 }
 
-fn nobody_was(connections: &ConnectionsPhase, load: &LoadRecord) -> Check {
-    let errors = load.errors();
+fn nobody_was(connections: &ConnectionsPhase, exchange: &ExchangePhase) -> Check {
+    let errors = &exchange.errors;
     // Of what is a fault by itself the other check tells the cause.
     let has_cause = errors.counts.keys().any(|&kind| !may_be_slow(kind));
     let guess = if has_cause {
@@ -86,8 +86,8 @@ fn nobody_was(connections: &ConnectionsPhase, load: &LoadRecord) -> Check {
     } else {
         "the server speaks another protocol, closes for a reason of its own, or is slower than --timeout; see --workload, --send and --expect"
     };
-    let tally = tally_of_nobody(connections, load.exchange.warmup_replies);
-    let detail = format!("{tally} ({}): {guess}", by_kind(&errors));
+    let tally = tally_of_nobody(connections, exchange.warmup_replies);
+    let detail = format!("{tally} ({}): {guess}", by_kind(errors));
     made(
         CheckKind::UnservedConnections,
         CheckResult::Failed,
@@ -205,17 +205,17 @@ mod tests {
 
     #[test]
     fn an_answer_is_enough_for_a_figure_and_none_is_not() {
-        let load = load([ErrorKind::Reset, ErrorKind::Reset, ErrorKind::ReplyTimedOut]);
-        let check = most_were(&phase(160, 0), &load);
+        let exchange = exchange([ErrorKind::Reset, ErrorKind::Reset, ErrorKind::ReplyTimedOut]);
+        let check = most_were(&phase(160, 0), &exchange);
         assert_eq!(check.result, CheckResult::Failed);
         let told =
             "0 of 160 requests were answered (2 reset, 1 reply timed out): the server speaks";
         assert!(check.detail.starts_with(told), "{}", check.detail);
-        let result = |begun, answered| most_were(&phase(begun, answered), &load).result;
+        let result = |begun, answered| most_were(&phase(begun, answered), &exchange).result;
         assert_eq!(result(160, 160), CheckResult::Passed);
         assert_eq!(result(1_000, 999), CheckResult::Passed);
         assert_eq!(result(1_000, 998), CheckResult::Partial);
-        let part = most_were(&phase(50, 13), &load);
+        let part = most_were(&phase(50, 13), &exchange);
         assert_eq!(part.result, CheckResult::Partial);
         assert!(
             part.detail.starts_with("answered 13 of 50"),
@@ -224,28 +224,28 @@ mod tests {
         );
     }
 
-    fn load<const N: usize>(kinds: [ErrorKind; N]) -> LoadRecord {
-        let mut load = LoadRecord::default();
+    fn exchange<const N: usize>(kinds: [ErrorKind; N]) -> ExchangePhase {
+        let mut exchange = ExchangePhase::default();
         for kind in kinds {
-            load.exchange.errors.count(kind, String::new);
+            exchange.errors.count(kind, String::new);
         }
-        load
+        exchange
     }
 
     #[test]
     fn failures_of_the_warm_up_are_set_against_its_requests() {
-        let mut load = load([ErrorKind::ReplyTimedOut; 10]);
+        let mut exchange = exchange([ErrorKind::ReplyTimedOut; 10]);
         let mut phase = ConnectionsPhase {
             warmup_begun: 10,
             ..ConnectionsPhase::default()
         };
-        let told = |phase: &_, load: &_| most_were(phase, load).detail;
+        let told = |phase: &_, exchange: &_| most_were(phase, exchange).detail;
         let first = "0 of 10 requests were answered, warm-up included (10 reply timed out)";
-        let found = told(&phase, &load);
+        let found = told(&phase, &exchange);
         assert!(found.starts_with(first), "{found}");
-        load.exchange.warmup_replies = 3;
+        exchange.warmup_replies = 3;
         phase.begun = 5;
-        let found = told(&phase, &load);
+        let found = told(&phase, &exchange);
         let second =
             "3 of 15 requests were answered, warm-up included, and none of the 5 after it (";
         assert!(found.starts_with(second), "{found}");
@@ -253,8 +253,8 @@ mod tests {
 
     #[test]
     fn a_fault_that_has_a_cause_gets_no_second_guess() {
-        let load = load([ErrorKind::PortsExhausted]);
-        let check = most_were(&ConnectionsPhase::default(), &load);
+        let exchange = exchange([ErrorKind::PortsExhausted]);
+        let check = most_were(&ConnectionsPhase::default(), &exchange);
         assert_eq!(check.result, CheckResult::Failed);
         assert!(!check.detail.contains("protocol"), "{}", check.detail);
     }

@@ -1,12 +1,11 @@
 //! Unexpected errors: no connection may fail, while connecting, exchanging or closing.
 
-use throng_record::{Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, LoadRecord};
+use throng_record::{Check, CheckKind, CheckResult, ErrorCounts, ErrorKind};
 
 use super::made;
 
-pub(super) fn check(load: &LoadRecord) -> Check {
+pub(super) fn check(errors: &ErrorCounts) -> Check {
     let kind = CheckKind::UnexpectedErrors;
-    let errors = load.errors();
     if errors.total() == 0 {
         return made(
             kind,
@@ -21,13 +20,12 @@ pub(super) fn check(load: &LoadRecord) -> Check {
         CheckResult::Failed,
         errors.total() as f64,
         0.0,
-        in_words(&errors),
+        in_words(errors),
     )
 }
 
 /// Whether nothing worse happened than replies that did not come in time.
-pub(super) fn only_timeouts(load: &LoadRecord) -> bool {
-    let errors = load.errors();
+pub(super) fn only_timeouts(errors: &ErrorCounts) -> bool {
     let happened = errors.counts.iter().filter(|(_, count)| **count > 0);
     let mut kinds = happened.map(|(kind, _)| *kind);
     kinds.all(|kind| matches!(kind, ErrorKind::ReplyTimedOut | ErrorKind::NotAcknowledged))
@@ -121,55 +119,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_error_in_any_phase_fails_with_example_cause_and_remedy() {
-        assert_eq!(check(&LoadRecord::default()).result, CheckResult::Passed);
-        for phase in 0..3 {
-            let mut load = LoadRecord::default();
-            let errors = match phase {
-                0 => &mut load.connect.errors,
-                1 => &mut load.exchange.errors,
-                _ => &mut load.close.errors,
-            };
-            errors.count(ErrorKind::ReplyTimedOut, || {
-                "connection 7 waited 10 s".to_owned()
-            });
-            let check = check(&load);
-            assert_eq!(check.result, CheckResult::Failed);
-            for part in [
-                "1 × reply timed out",
-                "connection 7 waited 10 s",
-                "hangs",
-                "--timeout",
-            ] {
-                assert!(check.detail.contains(part), "{part} in {}", check.detail);
-            }
+    fn one_error_fails_with_example_cause_and_remedy() {
+        let mut errors = ErrorCounts::default();
+        assert_eq!(check(&errors).result, CheckResult::Passed);
+        errors.count(ErrorKind::ReplyTimedOut, || {
+            "connection 7 waited 10 s".to_owned()
+        });
+        let check = check(&errors);
+        assert_eq!(check.result, CheckResult::Failed);
+        for part in [
+            "1 × reply timed out",
+            "connection 7 waited 10 s",
+            "hangs",
+            "--timeout",
+        ] {
+            assert!(check.detail.contains(part), "{part} in {}", check.detail);
         }
     }
 
     #[test]
     fn a_socket_that_is_not_there_needs_no_route() {
-        let mut load = LoadRecord::default();
-        let errors = &mut load.connect.errors;
+        let mut errors = ErrorCounts::default();
         errors.count(ErrorKind::ConnectUnreachable, || {
             "connection 0: No such file or directory (os error 2)".to_owned()
         });
-        let detail = check(&load).detail;
+        let detail = check(&errors).detail;
         assert!(detail.contains("no socket at this path"), "{detail}");
         assert!(!detail.contains("ip route"), "{detail}");
     }
 
     #[test]
     fn kinds_are_listed_side_by_side_and_summed() {
-        let mut load = LoadRecord::default();
-        load.connect
-            .errors
-            .count(ErrorKind::ConnectRefused, || "a".to_owned());
+        let mut errors = ErrorCounts::default();
+        errors.count(ErrorKind::ConnectRefused, || "a".to_owned());
         for _ in 0..2 {
-            load.exchange
-                .errors
-                .count(ErrorKind::Reset, || "b".to_owned());
+            errors.count(ErrorKind::Reset, || "b".to_owned());
         }
-        let check = check(&load);
+        let check = check(&errors);
         assert_eq!(check.measured, Some(3.0));
         assert!(
             check.detail.contains("1 × connect refused"),
@@ -197,15 +183,11 @@ mod tests {
 
     #[test]
     fn a_late_reply_is_told_from_a_wrong_one() {
-        let mut load = LoadRecord::default();
-        assert!(only_timeouts(&load));
-        load.exchange
-            .errors
-            .count(ErrorKind::ReplyTimedOut, || "late".to_owned());
-        assert!(only_timeouts(&load));
-        load.close
-            .errors
-            .count(ErrorKind::WrongBytes, || "wrong".to_owned());
-        assert!(!only_timeouts(&load));
+        let mut errors = ErrorCounts::default();
+        assert!(only_timeouts(&errors));
+        errors.count(ErrorKind::ReplyTimedOut, || "late".to_owned());
+        assert!(only_timeouts(&errors));
+        errors.count(ErrorKind::WrongBytes, || "wrong".to_owned());
+        assert!(!only_timeouts(&errors));
     }
 }

@@ -5,9 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use throng_record::{
-    Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, LoadRecord, Pacing, Work,
-};
+use throng_record::{Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, Pacing, Phases};
 
 use crate::launcher::Ending;
 
@@ -64,15 +62,15 @@ impl Served<'_> {
 pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
     const NO_WINDOW: &str =
         "connections are spoken to in phases: no steady number of messages is outstanding";
-    let load = evidence.load;
+    let phases = evidence.phases();
     let served = Served {
         asked: evidence.asked,
-        connected: load.connect.connected,
-        heard: heard(load),
-        accepted: accepted(load, evidence.unaccepted),
+        connected: phases.kept(),
+        heard: heard(phases),
+        accepted: accepted(phases, evidence.unaccepted),
         unaccepted: evidence.unaccepted,
         declared: evidence
-            .serves_at_once
+            .serves_at_once()
             .filter(|&declared| declared < evidence.asked),
         noted: evidence
             .server
@@ -84,8 +82,8 @@ pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
             .is_some_and(Ending::closed_unserved),
     };
     let [bound, late, rate] = of_sustained(evidence);
-    let opened = opened(&served, load);
-    let unexpected = unexpected(load, opened.result, &served);
+    let opened = opened(&served, phases);
+    let unexpected = unexpected(phases, opened.result, &served);
     let [stolen, others] = evidence.of_machine();
     let mut checks = vec![
         not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
@@ -111,23 +109,13 @@ pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
 
 /// Lines at a rate are an open loop that is also to be read: the generator must keep its schedule, and must not be the slower side.
 fn of_sustained(evidence: &Evidence<'_>) -> [Check; 3] {
-    let (kinds, load) = (
-        [
-            CheckKind::GeneratorBound,
-            CheckKind::SchedulingError,
-            CheckKind::RateKept,
-        ],
-        evidence.load,
-    );
-    let spec = match evidence.work {
-        Work::Fanout(spec) => spec.sustain,
-        _ => None,
-    };
-    let sustained = load
-        .fanout
-        .as_ref()
-        .and_then(|phases| phases.sustained.as_ref());
-    let (Some(spec), Some(sustained)) = (spec, sustained) else {
+    let kinds = [
+        CheckKind::GeneratorBound,
+        CheckKind::SchedulingError,
+        CheckKind::RateKept,
+    ];
+    let phases = evidence.phases();
+    let Some((asked, sustained)) = evidence.job.phases.sustain().zip(phases.sustained()) else {
         return kinds.map(|kind| not_applicable(kind, "no lines were put at a rate"));
     };
     [
@@ -137,32 +125,34 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 3] {
             evidence.is_server_visible,
         ),
         scheduling::of_lines(&sustained.scheduling_error, &sustained.latency),
-        rate_kept::of_lines(&spec, load.connect.connected, sustained, evidence.busy),
+        rate_kept::of_lines(asked, phases.kept(), sustained, evidence.busy),
     ]
 }
 
 /// Connections to which everything that was due came; absent where nothing was due to all of them.
-pub(crate) fn heard(load: &LoadRecord) -> Option<u32> {
-    let phases = load.fanout.as_ref()?;
-    let lines = phases.acknowledge.iter().chain(&phases.get);
+pub(crate) fn heard(phases: &Phases) -> Option<u32> {
+    let got = phases.put().map(|phase| &phase.line);
+    let lines = phases.greeting().into_iter().chain(got);
     lines.map(|line| line.received).min()
 }
 
 /// Connections that the server took and did not end by itself: while others connected, while they were held, or instead of answering a ping.
 /// Those that wait in its accept queue answer no ping either, and are not counted twice.
-pub(crate) fn accepted(load: &LoadRecord, unaccepted: u32) -> u32 {
-    let (ended, silent) = load.hold.as_ref().map_or((0, 0), |phases| {
-        let failed = &phases.ping_errors;
+pub(crate) fn accepted(phases: &Phases, unaccepted: u32) -> u32 {
+    let lost_at_once = phases.connect().map_or(0, |phase| phase.lost);
+    let lost_held = phases.hold().map_or(0, |phase| phase.errors.total());
+    let (lost_pinged, silent) = phases.ping().map_or((0, 0), |phase| {
+        let failed = &phase.errors;
         let silent = failed.of(ErrorKind::ReplyTimedOut) + failed.of(ErrorKind::NotAcknowledged);
-        (phases.lost_errors.total() + failed.total() - silent, silent)
+        (phase.lost_errors.total() + failed.total() - silent, silent)
     });
-    let ended = u64::from(load.connect.lost) + ended;
+    let ended = u64::from(lost_at_once) + lost_held + lost_pinged;
     let not_served = ended + silent.max(unaccepted.into());
     let not_served = u32::try_from(not_served).unwrap_or(u32::MAX);
-    load.connect.connected.saturating_sub(not_served)
+    phases.kept().saturating_sub(not_served)
 }
 
-fn opened(served: &Served<'_>, load: &LoadRecord) -> Check {
+fn opened(served: &Served<'_>, phases: &Phases) -> Check {
     let kind = CheckKind::UnservedConnections;
     let Served {
         asked, connected, ..
@@ -190,7 +180,7 @@ fn opened(served: &Served<'_>, load: &LoadRecord) -> Check {
         let detail = format!("each of {asked} connections {what}");
         return made(CheckResult::Passed, detail);
     }
-    let stop = load.connect.stop.as_ref();
+    let stop = phases.connect().and_then(|phase| phase.stop.as_ref());
     if let Some(stop) = stop.filter(|stop| is_limit_of_generator(stop.kind) && k == connected) {
         let detail = format!("opened {connected} of {asked}: {}", stop.message);
         return made(CheckResult::Partial, detail);
@@ -201,10 +191,9 @@ fn opened(served: &Served<'_>, load: &LoadRecord) -> Check {
             format!("serves {k} of {asked}: {noted}"),
         );
     }
-    let is_silent = load
-        .hold
-        .as_ref()
-        .is_some_and(|phases| phases.pinged > 0 && phases.answered == 0);
+    let is_silent = phases
+        .ping()
+        .is_some_and(|phase| phase.pinged > 0 && phase.answered == 0);
     if served.unaccepted > 0 && k > 0 && !is_silent {
         return made(
             CheckResult::Partial,
@@ -235,9 +224,9 @@ fn is_limit_of_generator(kind: ErrorKind) -> bool {
 }
 
 /// Failures that are not what "serves k of N" says already.
-fn unexpected(load: &LoadRecord, opened: CheckResult, served: &Served<'_>) -> Check {
-    let errors = &load.errors();
-    let not_pinged = load.hold.as_ref().map_or(0, |hold| hold.not_pinged);
+fn unexpected(phases: &Phases, opened: CheckResult, served: &Served<'_>) -> Check {
+    let errors = &phases.errors();
+    let not_pinged = phases.ping().map_or(0, |phase| phase.not_pinged);
     let kind = CheckKind::UnexpectedErrors;
     // By then everything else has been measured.
     let closed_late = errors.of(ErrorKind::CloseTimedOut);

@@ -8,7 +8,7 @@
 //! which the count of a window has the standard deviation √n.
 
 use throng_record::{
-    Arrivals, Check, CheckKind, CheckResult, LoadRecord, Pacing, Sustain, SustainedPhase,
+    Arrivals, Check, CheckKind, CheckResult, ExchangePhase, Pacing, SustainSpec, SustainedPhase,
 };
 
 use super::{Evidence, made, not_applicable, percent};
@@ -38,20 +38,15 @@ struct Offered {
     replies_of_one: f64,
 }
 
-pub(super) fn check(evidence: &Evidence<'_>) -> Check {
+pub(super) fn check(evidence: &Evidence<'_>, pacing: &Pacing, exchange: &ExchangePhase) -> Check {
     let &Pacing::Open {
         rate_per_second,
         arrivals,
         ..
-    } = evidence.pacing
+    } = pacing
     else {
         return not_applicable(CheckKind::RateKept, "only an open loop has a rate to keep");
     };
-    let LoadRecord {
-        exchange,
-        connections,
-        ..
-    } = evidence.load;
     let due = rate_per_second * exchange.duration_ns as f64 / 1e9;
     judged(&Offered {
         asked_per_second: rate_per_second,
@@ -59,11 +54,11 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Check {
         duration_ns: exchange.duration_ns,
         in_flight: exchange.outstanding.map_or(0.0, |found| found.by_time),
         failed: exchange.errors.total(),
-        chance: chance(arrivals, due) + f64::from(evidence.shards),
+        chance: chance(arrivals, due) + f64::from(evidence.job.fleet.shards),
         unsent: exchange.due_unsent,
         busy: evidence.busy,
         waited: exchange.waited_for_connection,
-        carrier: match connections {
+        carrier: match evidence.phases().connections() {
             Some(_) => Some("client"),
             None => Some("connection"),
         },
@@ -73,7 +68,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Check {
 
 /// Lines of a fan-out, each of which is a delivery to every connection. Each is put when it is due; it is the deliveries that come late.
 pub(super) fn of_lines(
-    asked: &Sustain,
+    asked: &SustainSpec,
     connected: u32,
     sustained: &SustainedPhase,
     busy: Busy,
@@ -190,6 +185,8 @@ fn lower_rate(per_second: f64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use throng_record::PutSpec;
+
     use super::*;
 
     /// 300,000 a second for two seconds on a server that is not busy.
@@ -282,7 +279,11 @@ mod tests {
 
     #[test]
     fn a_fan_out_is_held_to_its_deliveries() {
-        let asked = Sustain {
+        let asked = SustainSpec {
+            put: PutSpec {
+                line: b"hello\n".to_vec(),
+                speaker: 0,
+            },
             rate_per_second: 20.0,
             arrivals: Arrivals::Constant,
             duration_ns: 5_000_000_000,

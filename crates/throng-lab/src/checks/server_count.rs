@@ -75,22 +75,36 @@ fn over_trials(asked: Asked) -> String {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::{ErrorKind, LoadRecord};
+    use throng_record::{ConnectPhase, ErrorKind, ExchangePhase, LoadRecord, Measured};
 
     use super::*;
     use crate::launcher::{Ending, Served};
 
     fn load() -> LoadRecord {
-        let mut load = LoadRecord::default();
-        load.exchange.received_bytes = 600;
-        load.connect.connected = 10;
-        load.exchange.connections_served = 10;
-        load
+        let phases = [
+            Measured::Connect(ConnectPhase {
+                connected: 10,
+                ..ConnectPhase::default()
+            }),
+            Measured::Exchange(ExchangePhase {
+                received_bytes: 600,
+                connections_served: 10,
+                ..ExchangePhase::default()
+            }),
+        ];
+        LoadRecord {
+            phases: phases.into_iter().collect(),
+            ..LoadRecord::default()
+        }
+    }
+
+    fn exchange(load: &mut LoadRecord) -> &mut ExchangePhase {
+        load.phases.exchange_mut().expect("made with one")
     }
 
     /// What the generators of such trials had.
     fn asked(trials: &[Option<LoadRecord>]) -> Asked {
-        let job = crate::job::for_tests(throng_record::Work::Exchange);
+        let job = crate::job::for_tests();
         let mut asked = Asked::default();
         for trial in trials {
             asked.add(&job, trial.as_ref());
@@ -138,12 +152,11 @@ mod tests {
     #[test]
     fn it_is_not_made_where_there_is_nothing_to_compare() {
         let mut broken = load();
-        broken
-            .exchange
+        exchange(&mut broken)
             .errors
             .count(ErrorKind::Reset, || "first".to_owned());
         let mut partial = load();
-        partial.exchange.connections_served = 9;
+        exchange(&mut partial).connections_served = 9;
         let some = ending(1, 1);
         for check in [
             check(

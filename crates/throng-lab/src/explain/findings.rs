@@ -51,8 +51,9 @@ pub(crate) struct Evidence<'a> {
     /// Whose network it was: whether the counters are of this trial alone.
     pub(crate) network: Network,
     /// Opening kept connections.
-    pub(crate) connect: &'a ConnectPhase,
-    pub(crate) exchange: &'a ExchangePhase,
+    pub(crate) connect: Option<&'a ConnectPhase>,
+    /// Messages.
+    pub(crate) exchange: Option<&'a ExchangePhase>,
     /// Where each message had a connection of its own: those, attributed, and the account that came with it.
     pub(crate) connections: Option<(&'a ConnectionsPhase, &'a Account)>,
     /// Absent where it was not observed.
@@ -112,6 +113,11 @@ pub(crate) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 impl Evidence<'_> {
+    /// Connections that were opened to be kept.
+    fn connected(&self) -> u32 {
+        self.connect.map_or(0, |phase| phase.connected)
+    }
+
     /// By how much a counter grew; 0 where it did not, or is not known.
     fn counter(&self, name: &str) -> u64 {
         let change = self.kernel_counters.get(name).copied().unwrap_or(0);
@@ -143,10 +149,11 @@ impl Evidence<'_> {
 
     /// Connects that took longer by retransmitting their SYN. Of kept connections whose `TCP_INFO` tells of none the time alone does.
     fn connects_delayed(&self) -> u64 {
-        match self.connections {
-            Some((phase, _)) => phase.attribution.connects_by_syn_retransmission,
-            None if self.connect.retransmitted > 0 => self.connect.retransmitted.into(),
-            None => count_between(&self.connect.latency, SLOW_CONNECT_NS, u64::MAX),
+        match (self.connections, self.connect) {
+            (Some((phase, _)), _) => phase.attribution.connects_by_syn_retransmission,
+            (None, Some(connect)) if connect.retransmitted > 0 => connect.retransmitted.into(),
+            (None, Some(connect)) => count_between(&connect.latency, SLOW_CONNECT_NS, u64::MAX),
+            (None, None) => 0,
         }
     }
 

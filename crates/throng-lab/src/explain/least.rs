@@ -22,7 +22,7 @@ pub(crate) fn duration_least_ns(
     }
     let service_time_ns = setting.service_time_ns?;
     let clients = u64::from(setting.connections);
-    let requests = match setting.stop {
+    let requests = match setting.phases.exchange()?.stop {
         Stop::MessagesEach(each) => clients.saturating_mul(each),
         Stop::Messages(messages) => messages,
         Stop::DurationNs(_) | Stop::Confidence { .. } => return None,

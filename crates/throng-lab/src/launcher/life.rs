@@ -1,6 +1,6 @@
 //! A launched server over the trials that it serves: one, or all of a sweep.
 
-use throng_record::{LinePhase, LoadJob, LoadRecord, Protocol, Work};
+use throng_record::{LoadJob, LoadRecord, Measured, PhaseSpec, Phases, Protocol};
 
 use super::{Ending, Server};
 use crate::checks::phases::heard;
@@ -70,50 +70,50 @@ impl Asked {
             self.untold += 1;
             return;
         };
-        self.connections += record.connected();
-        self.unserved += unserved(job, record);
-        match received_bytes(job, record) {
+        self.connections += record.phases.connected();
+        self.unserved += unserved(&record.phases);
+        match received_bytes(job, &record.phases) {
             Some(bytes) => self.bytes += bytes,
             None => self.uncounted += 1,
         }
-        self.errors += record.errors().total();
+        self.errors += record.phases.errors().total();
     }
 }
 
 /// Connections that opened and got nothing, or not all that was due to them.
-fn unserved(job: &LoadJob, record: &LoadRecord) -> u64 {
-    if let Some(connections) = &record.connections {
+fn unserved(phases: &Phases) -> u64 {
+    if let Some(connections) = phases.connections() {
         return connections.connected.saturating_sub(connections.answered);
     }
-    let connected = record.connect.connected;
-    let served = match &job.work {
-        Work::Fanout(_) => heard(record).unwrap_or(connected),
-        Work::Hold(_) => connected,
-        Work::Exchange | Work::Accept(_) => record.exchange.connections_served,
-    };
-    connected.saturating_sub(served).into()
+    let exchanged = phases.exchange().map(|phase| phase.connections_served);
+    let served = exchanged.or(heard(phases)).unwrap_or(phases.kept());
+    phases.kept().saturating_sub(served).into()
 }
 
 /// Bytes that the server sent; absent where only messages are counted, which are of various lengths.
-fn received_bytes(job: &LoadJob, record: &LoadRecord) -> Option<u64> {
-    let phases = match &job.work {
-        Work::Exchange | Work::Accept(_) => return Some(record.exchange.received_bytes),
-        Work::Hold(_) => {
-            let answered = u64::from(record.hold.as_ref()?.answered);
-            return match job.exchange.protocol {
-                Protocol::Echo { size_bytes } => Some(answered * u64::from(size_bytes)),
-                _ => (answered == 0).then_some(0),
-            };
-        }
-        Work::Fanout(spec) if spec.sustain.is_some() => return None,
-        Work::Fanout(spec) => record.fanout.as_ref().zip(Some(spec)),
-    };
-    let (phases, spec) = phases?;
-    let bytes = |phase: &Option<LinePhase>, line: Option<&Vec<u8>>| {
-        let received = phase.as_ref().map_or(0, |phase| phase.received);
-        u64::from(received) * line.map_or(0, |line| line.len() as u64)
-    };
-    Some(bytes(&phases.acknowledge, spec.greeting.as_ref()) + bytes(&phases.get, Some(&spec.line)))
+fn received_bytes(job: &LoadJob, phases: &Phases) -> Option<u64> {
+    let mut bytes = 0;
+    for (spec, phase) in phases.as_asked(&job.phases) {
+        bytes += match (spec, &phase.measured) {
+            (PhaseSpec::Acknowledge { greeting }, Measured::Acknowledge(line)) => {
+                u64::from(line.received) * greeting.len() as u64
+            }
+            (PhaseSpec::Get(put), Measured::Get(phase)) => {
+                u64::from(phase.line.received) * put.line.len() as u64
+            }
+            (_, Measured::Sustain(_)) => return None,
+            (_, Measured::Exchange(exchange) | Measured::Request { exchange, .. }) => {
+                exchange.received_bytes
+            }
+            (PhaseSpec::Ping(spec), Measured::Ping(phase)) => match spec.protocol {
+                Protocol::Echo { size_bytes } => u64::from(phase.answered) * u64::from(size_bytes),
+                Protocol::Request { .. } if phase.answered > 0 => return None,
+                Protocol::Request { .. } => 0,
+            },
+            _ => 0,
+        };
+    }
+    Some(bytes)
 }
 
 impl LifeEnd {

@@ -22,7 +22,7 @@ pub(super) struct Border {
 #[derive(Debug, Default)]
 pub(super) struct Phases {
     under_way: Option<(PhaseName, Border)>,
-    pub(super) costs: Vec<PhaseCost>,
+    pub(super) costs: Vec<(PhaseName, PhaseCost)>,
 }
 
 impl Phases {
@@ -31,12 +31,12 @@ impl Phases {
         let ended = self.under_way.take();
         self.under_way = next.map(|phase| (phase, border));
         let (phase, begin) = ended?;
-        self.costs.push(PhaseCost {
-            phase,
+        let cost = PhaseCost {
             window_ns: border.begun_at_ns.saturating_sub(begin.ended_at_ns),
             generator: between(begin.generator, border.generator),
             server: between(begin.server, border.server),
-        });
+        };
+        self.costs.push((phase, cost));
         Some(phase)
     }
 }
@@ -96,9 +96,9 @@ mod tests {
         let told: Vec<_> = phases
             .costs
             .iter()
-            .map(|cost| {
+            .map(|(phase, cost)| {
                 (
-                    cost.phase,
+                    *phase,
                     cost.window_ns,
                     cost.generator.map(|side| side.cpu_ns),
                 )
@@ -110,8 +110,8 @@ mod tests {
             (PhaseName::Close, 993, Some(50)),
         ];
         assert_eq!(told, expected);
-        let server = phases.costs[1].server.expect("seen");
+        let server = phases.costs[1].1.server.expect("seen");
         assert_eq!((server.threads, server.rss_bytes), (100, 1_000));
-        assert_eq!(phases.costs[2].server, None, "it had gone");
+        assert_eq!(phases.costs[2].1.server, None, "it had gone");
     }
 }

@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use throng_record::plan::{ListenFamily, ServerLifetime};
 use throng_record::{
-    Amount, Arrivals, Backend, Expect, Pacing, Plan, Protocol, Setting, SourceAddresses, Stop,
+    Amount, Arrivals, Backend, ExchangeSpec, Expect, Pacing, Plan, Protocol, Setting,
+    SourceAddresses, Stop,
 };
 
 use super::value::{self, BackendChoice, CpuChoice};
@@ -29,6 +30,12 @@ fn plan(text: &str) -> Plan {
 }
 
 /// The first setting, of most plans the only one.
+/// The messages that a setting asks for.
+fn asked(setting: &Setting) -> &ExchangeSpec {
+    let exchange = setting.phases.exchange();
+    exchange.expect("messages are exchanged")
+}
+
 fn setting(text: &str) -> Setting {
     plan(text).settings.swap_remove(0)
 }
@@ -58,18 +65,23 @@ fn nothing_but_a_target_is_needed() {
     );
     assert_eq!((plan.settings.len(), plan.swept.len()), (1, 0));
     let setting = setting("");
+    let asked = asked(&setting);
     assert_eq!(setting.connections, 100);
-    assert_eq!(setting.protocol, Protocol::Echo { size_bytes: 6 });
-    assert_eq!(setting.pacing, Pacing::Closed { outstanding: 1 });
-    assert_eq!(setting.warmup, Amount::DurationNs(300_000_000));
-    assert_eq!(setting.stop, Stop::DurationNs(2_000_000_000));
+    assert_eq!(asked.protocol, Protocol::Echo { size_bytes: 6 });
+    assert_eq!(asked.pacing, Pacing::Closed { outstanding: 1 });
+    assert_eq!(asked.warmup, Amount::DurationNs(300_000_000));
+    assert_eq!(asked.stop, Stop::DurationNs(2_000_000_000));
     assert_eq!(
-        (setting.server_cpus, setting.generator_cpus, setting.shards),
-        (vec![0], vec![1], 1)
+        (
+            &setting.server_cpus[..],
+            &setting.generator_cpus[..],
+            setting.shards
+        ),
+        (&[0][..], &[1][..], 1)
     );
     assert_eq!(
-        (setting.backend, setting.source),
-        (Backend::IoUring, SourceAddresses::Spread)
+        (setting.backend, &setting.source),
+        (Backend::IoUring, &SourceAddresses::Spread)
     );
     assert_eq!(
         (
@@ -79,7 +91,7 @@ fn nothing_but_a_target_is_needed() {
         ),
         (10_000_000_000, 10_000_000_000, 10_000_000_000)
     );
-    assert!(setting.verify && setting.nodelay && !plan.quick);
+    assert!(asked.verify && setting.nodelay && !plan.quick);
 }
 
 #[test]
@@ -131,8 +143,9 @@ fn every_key_is_read() {
     assert_eq!(connections.collect::<Vec<_>>(), [10, 100]);
     assert_eq!(plan.swept, ["connections"]);
     let setting = &plan.settings[1];
+    let asked = asked(setting);
     assert_eq!(
-        (setting.stop, setting.warmup),
+        (asked.stop, asked.warmup),
         (Stop::Messages(1000), Amount::Messages(1000))
     );
     let pacing = Pacing::Open {
@@ -141,9 +154,9 @@ fn every_key_is_read() {
         outstanding: 4,
         spin: false,
     };
-    assert_eq!(setting.pacing, pacing);
+    assert_eq!(asked.pacing, pacing);
     assert_eq!(
-        setting.protocol,
+        asked.protocol,
         Protocol::Echo {
             size_bytes: 1 << 20
         }
@@ -161,13 +174,13 @@ fn every_key_is_read() {
         (&[1][..], &[0][..])
     );
     assert_eq!(setting.ready_timeout_ns, 63_000_000_000);
-    assert!(!setting.verify && !setting.nodelay);
+    assert!(!asked.verify && !setting.nodelay);
 }
 
 #[test]
 fn any_request_and_reply_can_be_written() {
-    let protocol =
-        |expect: &str| setting(&format!("send = 'PING\\r\\n'\nexpect = '{expect}'")).protocol;
+    let of = |text: &str| asked(&setting(text)).protocol.clone();
+    let protocol = |expect: &str| of(&format!("send = 'PING\\r\\n'\nexpect = '{expect}'"));
     let request = |expect| Protocol::Request {
         send: b"PING\r\n".to_vec(),
         expect,
@@ -188,14 +201,14 @@ fn any_request_and_reply_can_be_written() {
     );
     // TOML's own escapes come to the same.
     assert_eq!(
-        setting("send = \"PING\\r\\n\"\nexpect = \"1 byte\"").protocol,
+        of("send = \"PING\\r\\n\"\nexpect = \"1 byte\""),
         request(Expect::Bytes(1))
     );
 }
 
 #[test]
 fn a_stop_by_confidence_has_a_bound() {
-    let bounded = |text: &str| setting(text).stop;
+    let bounded = |text: &str| asked(&setting(text)).stop;
     assert_eq!(
         bounded("confidence = 0.01"),
         Stop::Confidence {

@@ -78,13 +78,13 @@ fn limit_met(trial: &Trial, setting: &Setting) -> Option<Limit> {
     {
         return None;
     }
-    let asked = match &trial.connections {
+    let asked = match trial.phases.connections() {
         // Requests that come anew find room another time.
         Some(phase) if phase.answered > 0 => return None,
         Some(phase) => phase.begun as f64,
         None => f64::from(setting.connections),
     };
-    let at_once = trial.job.exchange.serves_at_once;
+    let at_once = trial.job.fleet.serves_at_once;
     if at_once.is_some_and(|at_once| at_once < setting.connections) {
         return None;
     }

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use throng_record::{
-    CheckKind, CheckResult, ErrorKind, Limit, LoadEvent, LoadRecord, Verdict, schema,
+    CheckKind, CheckResult, ClosePhase, ConnectPhase, ErrorKind, ExchangePhase, Limit, LoadEvent,
+    LoadRecord, Measured, Verdict, schema,
 };
 
 use throng_record::Outcome;
@@ -27,15 +28,18 @@ while :; do sleep 0.02; done
 "#;
 
 const LOAD: &str = r#"
-head -n 1 > "$here/job.json"
-echo '{"event":"connected","connected":10}'
+read -r job
+echo "$job" > "$here/job.json"
+echo '{"event":"phase","phase":"connect"}'
+read -r _
+echo '{"event":"phase","phase":"exchange"}'
 read -r _
 sleep 0.05
 echo '{"event":"measuring"}'
 echo '{"event":"progress","replies":55}'
 sleep 0.15
 echo '{"event":"measured"}'
-echo '{"event":"drained"}'
+echo '{"event":"phase","phase":"close"}'
 read -r _
 cat "$here/finished.json"
 "#;
@@ -104,16 +108,32 @@ impl Fake {
 }
 
 fn good_record() -> LoadRecord {
-    let mut record = LoadRecord::default();
-    record.connect.connected = 10;
-    record.exchange.replies = 100;
-    record.exchange.sent = 100;
-    record.exchange.replies_per_second = 666.0;
-    record.exchange.duration_ns = 150_000_000;
-    record.exchange.received_bytes = 600;
-    record.exchange.connections_served = 10;
-    record.close.closed_in_order = 10;
-    record
+    of_phases([
+        Measured::Connect(ConnectPhase {
+            connected: 10,
+            ..ConnectPhase::default()
+        }),
+        Measured::Exchange(ExchangePhase {
+            replies: 100,
+            sent: 100,
+            replies_per_second: 666.0,
+            duration_ns: 150_000_000,
+            received_bytes: 600,
+            connections_served: 10,
+            ..ExchangePhase::default()
+        }),
+        Measured::Close(ClosePhase {
+            closed_in_order: 10,
+            ..ClosePhase::default()
+        }),
+    ])
+}
+
+fn of_phases<const N: usize>(phases: [Measured; N]) -> LoadRecord {
+    LoadRecord {
+        phases: phases.into_iter().collect(),
+        ..LoadRecord::default()
+    }
 }
 
 fn message(trial: &Trial) -> &str {
@@ -246,7 +266,8 @@ fn a_target_that_cannot_be_launched_does_not_stop_the_others_and_is_not_tried_ag
 fn an_interrupt_keeps_what_was_measured_and_ends_the_children() {
     let load = r#"
         head -n 1 > /dev/null
-        echo '{"event":"connected","connected":10}'
+        echo '{"event":"phase","phase":"connect"}'
+        echo '{"event":"phase","phase":"exchange"}'
         echo '{"event":"measuring"}'
         if [ -e "$here/second" ]; then
             trap 'cat "$here/finished.json"; exit 0' TERM
@@ -284,7 +305,7 @@ fn an_interrupt_keeps_what_was_measured_and_ends_the_children() {
         (&Outcome::Interrupted, Verdict::Invalid)
     );
     assert!(
-        record.trials[1].exchange.is_some(),
+        record.trials[1].phases.exchange().is_some(),
         "what was measured is kept"
     );
     let pid = fs::read_to_string(fake.folder.path().join("generator.pid")).expect("it ran");
@@ -390,10 +411,11 @@ fn a_miscount_makes_a_trial_invalid() {
 
 #[test]
 fn an_address_where_nobody_answers_is_tried_once() {
-    let mut record = LoadRecord::default();
-    record.connect.errors.count(ErrorKind::ConnectRefused, || {
+    let mut connect = ConnectPhase::default();
+    connect.errors.count(ErrorKind::ConnectRefused, || {
         "connection 0: refused".to_owned()
     });
+    let record = of_phases([Measured::Connect(connect)]);
     let load = format!("echo x >> \"$here/loads\"\n{LOAD}");
     let fake = Fake::new(SERVE, &load, record);
     // TEST-NET-1 (RFC 5737): nobody's.

@@ -78,7 +78,7 @@ fn conclude(
     asked: u32,
     (stolen, others): (Option<Stolen>, &[Others]),
 ) {
-    let phase = record.accept.unwrap_or_default();
+    let phase = record.phases.multiplexer().cloned().unwrap_or_default();
     trial.findings.extend(cost_grows_with_idle::find(&phase));
     if trial.outcome == Outcome::Completed {
         trial.checks = checks::of_accept(&phase, asked, stolen, others);
@@ -94,5 +94,5 @@ fn conclude(
             };
         }
     }
-    trial.accept = Some(phase);
+    trial.phases = record.phases;
 }

@@ -1,8 +1,8 @@
 //! From what was measured and seen to the trial's checks, verdict and limit.
 
 use throng_record::{
-    Check, CheckKind, CheckResult, FanoutSpec, LoadJob, LoadRecord, Outcome, Pacing, Setting,
-    SideRecord, TargetKind, TargetRecord, Trial, Verdict, Work,
+    Check, CheckKind, CheckResult, LoadJob, LoadRecord, Outcome, Pacing, Phases, Setting,
+    SideRecord, TargetKind, TargetRecord, Trial, Verdict,
 };
 
 use super::explaining;
@@ -22,7 +22,6 @@ pub(super) fn conclude(
 ) -> bool {
     let ending = server.ending();
     trial.outcome = outcome;
-    let is_in_phases = trial.job.work.has_phases();
     let shards = trial.job.fleet.shards;
     let [of_server, of_generator] = [&seen.server, &seen.generator].map(Option::as_ref);
     let busy = Busy {
@@ -42,30 +41,26 @@ pub(super) fn conclude(
     trial.server = seen.server;
     trial.generator = seen.generator;
     trial.kernel_counters = seen.kernel_counters;
-    trial.phase_costs = seen.phase_costs;
     let Some(mut record) = record else {
         blame_server(&mut trial.outcome, ending);
         return false;
     };
+    record.phases.add_costs(seen.phase_costs);
     let account = explaining::attribute_requests(trial, (target, setting), &mut record, kernel);
-    let is_unreachable = record.connected() == 0 && trial.outcome == Outcome::Completed;
+    let is_unreachable = record.phases.connected() == 0 && trial.outcome == Outcome::Completed;
     if trial.outcome == Outcome::Completed {
-        let pacing = &trial.job.exchange.pacing;
         let kernel_account = account
             .as_ref()
             .map(|account| explaining::kernel_account(trial, target, (&record, account), kernel));
         let checks = checks::all(&Evidence {
-            work: &trial.job.work,
-            pacing,
-            is_cold: setting.warmup.is_nothing(),
+            job: &trial.job,
+            is_cold: is_cold(setting),
             target: target.kind,
             catalogue: target.catalogue.as_ref(),
             load: &record,
             busy,
-            shards: trial.job.fleet.shards,
             asked: setting.connections,
             unaccepted: trial.unaccepted.unwrap_or(0),
-            serves_at_once: trial.job.exchange.serves_at_once,
             stolen: seen.stolen,
             others: &seen.others,
             is_server_visible: trial.server.is_some(),
@@ -78,16 +73,8 @@ pub(super) fn conclude(
         trial.checks = checks;
         quote_server(&mut trial.checks, ending);
         trial.verdict = Verdict::of(&trial.checks);
-        trial.limit = match &trial.job.work {
-            Work::Fanout(spec) => {
-                let (pacing, rate) = pace_of_fanout(spec, &record);
-                limit(&pacing, rate, &sides)
-            }
-            Work::Hold(_) => limit(&UNPACED, 0.0, &sides),
-            Work::Exchange | Work::Accept(_) => {
-                limit(pacing, record.exchange.replies_per_second, &sides)
-            }
-        };
+        let (pacing, rate) = pace(&trial.job, &record.phases);
+        trial.limit = limit(&pacing, rate, &sides);
     }
     if is_unreachable {
         trial.verdict = Verdict::Invalid;
@@ -106,37 +93,38 @@ pub(super) fn conclude(
     explaining::find(trial, (target, setting), &record, account.as_ref(), &seen);
     if let Some(generator) = &mut trial.generator {
         // From before it made its fleet, which nobody else sees.
-        let is_open = record.connect.connected > 0;
+        let is_open = record.phases.kept() > 0;
         generator.memory_per_connection_bytes = is_open.then_some(record.user_bytes_per_connection);
     }
-    trial.connect = Some(record.connect);
-    trial.exchange = (!is_in_phases).then_some(record.exchange);
-    trial.close = Some(record.close);
-    trial.connections = record.connections;
-    trial.fanout = record.fanout;
-    trial.hold = record.hold;
+    trial.phases = record.phases;
     is_unreachable && target.kind == TargetKind::Running
+}
+
+/// Whether no warm-up was asked for.
+fn is_cold(setting: &Setting) -> bool {
+    let exchange = setting.phases.exchange();
+    exchange.is_none_or(|exchange| exchange.warmup.is_nothing())
 }
 
 /// What has no rate of its own is as fast as it goes.
 const UNPACED: Pacing = Pacing::Closed { outstanding: 1 };
 
-/// Lines at a rate are that many deliveries for each connection that was open.
-fn pace_of_fanout(spec: &FanoutSpec, record: &LoadRecord) -> (Pacing, f64) {
-    let sustained = record
-        .fanout
-        .as_ref()
-        .and_then(|phases| phases.sustained.as_ref());
-    let (Some(asked), Some(sustained)) = (spec.sustain, sustained) else {
+/// How fast the measured work was to go, and how fast it went.
+fn pace(job: &LoadJob, phases: &Phases) -> (Pacing, f64) {
+    if let Some((asked, measured)) = job.phases.exchange().zip(phases.exchange()) {
+        return (asked.pacing.clone(), measured.replies_per_second);
+    }
+    let Some((asked, measured)) = job.phases.sustain().zip(phases.sustained()) else {
         return (UNPACED, 0.0);
     };
+    // Lines at a rate are that many deliveries for each connection that was open.
     let of_all = Pacing::Open {
-        rate_per_second: asked.rate_per_second * f64::from(record.connect.connected),
+        rate_per_second: asked.rate_per_second * f64::from(phases.kept()),
         arrivals: asked.arrivals,
         outstanding: 1,
         spin: false,
     };
-    (of_all, sustained.deliveries_per_second)
+    (of_all, measured.deliveries_per_second)
 }
 
 /// CPU time ÷ (window × cores that this side could use at once); `None` without a window.
@@ -157,8 +145,8 @@ fn server_busy(side: &SideRecord) -> Option<f64> {
 }
 
 fn unreachable_message(job: &LoadJob, record: &LoadRecord) -> String {
-    let cause = checks::errors::in_words(&record.errors());
-    let connections = match &record.connections {
+    let cause = checks::errors::in_words(&record.phases.errors());
+    let connections = match record.phases.connections() {
         Some(connections) => connections.begun_in_all(),
         None => job.fleet.connections.into(),
     };

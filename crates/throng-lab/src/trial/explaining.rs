@@ -27,7 +27,7 @@ pub(super) fn attribute_requests(
     record: &mut LoadRecord,
     kernel: &KernelAccountSeen,
 ) -> Option<Account> {
-    let connections = record.connections.as_mut()?;
+    let connections = record.phases.connections_mut()?;
     let started_at_ns = connections.started_at_monotonic_ns;
     let asked = target.takes_backlog().then_some(setting.backlog);
     let somaxconn = in_force(setting, "net.core.somaxconn");
@@ -53,7 +53,7 @@ pub(super) fn attribute_requests(
     let account = attribute(connections, &seen);
     let is_inline = setting.delay_inline || target.options.delay_inline;
     let loops = trial.workers.filter(|_| is_inline);
-    let serves_at_once = trial.job.exchange.serves_at_once;
+    let serves_at_once = trial.job.fleet.serves_at_once;
     connections.duration_least_ns = duration_least_ns((target, setting), serves_at_once, loops);
     Some(account)
 }
@@ -68,7 +68,7 @@ pub(super) fn kernel_account<'a>(
 ) -> KernelAccount<'a> {
     let is_in_sight = server_is_in_sight(target.kind, kernel.was_listening, trial.server.is_some());
     let counter = |name| is_in_sight.then(|| grown(trial, name));
-    let attribution = record.connections.as_ref().map(|phase| phase.attribution);
+    let attribution = record.phases.connections().map(|phase| phase.attribution);
     let has_met_full_queue = trial.network == Network::Private
         || account.final_acks_dropped > 0
         || attribution.is_some_and(|counts| counts.connects_by_syn_retransmission > 0);
@@ -108,7 +108,7 @@ pub(super) fn find(
     account: Option<&Account>,
     seen: &TrialSeen<'_>,
 ) {
-    let errors = record.errors();
+    let errors = record.phases.errors();
     let none = throng_record::side::CounterDeltas::new();
     let (busy, was_listening) = (seen.busy, seen.was_listening);
     let is_in_sight = server_is_in_sight(target.kind, was_listening, trial.server.is_some());
@@ -137,9 +137,9 @@ pub(super) fn find(
         limits: &limits(),
         setting,
         network: trial.network,
-        connect: &record.connect,
-        exchange: &record.exchange,
-        connections: record.connections.as_ref().zip(account),
+        connect: record.phases.connect(),
+        exchange: record.phases.exchange(),
+        connections: record.phases.connections().zip(account),
         accept_queue: trial.accept_queue.as_ref(),
         backlog_in_force: trial.backlog_in_force,
         somaxconn: in_force(setting, "net.core.somaxconn").filter(|_| is_in_sight),
@@ -157,10 +157,10 @@ pub(super) fn find(
             server: of_side(trial.server.as_ref(), None),
             generator: of_side(trial.generator.as_ref(), Some(trial.job.fleet.shards)),
         },
-        serves_at_once: trial.job.exchange.serves_at_once,
+        serves_at_once: trial.job.fleet.serves_at_once,
         accepts_any_number: accepts_any_number(
             target.kind,
-            trial.job.exchange.serves_at_once,
+            trial.job.fleet.serves_at_once,
             setting.connections,
         ),
         was_listening,
@@ -171,14 +171,17 @@ pub(super) fn find(
 
 /// Connections that were served at once; absent where no message went over all of them.
 fn served(record: &LoadRecord, unaccepted: Option<u32>) -> Option<u32> {
-    let served = record.exchange.connections_served;
-    let accepted = record
-        .hold
-        .as_ref()
-        .and_then(|_| Some(accepted(record, unaccepted?)));
-    heard(record)
-        .or(accepted)
-        .or_else(|| (served > 0 && record.connections.is_none()).then_some(served))
+    let phases = &record.phases;
+    let accepted = phases
+        .hold()
+        .and_then(|_| Some(accepted(phases, unaccepted?)));
+    let answered = || {
+        let exchange = phases
+            .exchange()
+            .filter(|_| phases.connections().is_none())?;
+        (exchange.connections_served > 0).then_some(exchange.connections_served)
+    };
+    heard(phases).or(accepted).or_else(answered)
 }
 
 fn limits() -> Limits {

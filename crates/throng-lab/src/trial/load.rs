@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use throng_record::{LoadEvent, LoadRecord, Outcome, PhaseName, SeriesSample, Setting, Work};
+use throng_record::{LoadEvent, LoadRecord, Outcome, PhaseName, SeriesSample, Setting};
 use throng_sys::clock::monotonic_ns;
 
 use super::{Bench, OnProgress};
@@ -44,31 +44,15 @@ pub(super) fn follow(
     started_at_ns: u64,
     on_progress: OnProgress<'_>,
 ) -> Ended {
-    // Without phases to be told of, all of the generator's time is the window.
-    let is_all_window = matches!(setting.work, Work::Accept(_));
-    let is_in_phases = setting.work.has_phases();
     let mut progress = Progress {
-        is_in_phases,
-        phase: if is_all_window {
-            TrialPhase::Measuring
-        } else {
-            TrialPhase::Connecting
-        },
+        phase: TrialPhase::Connecting,
         replies: 0,
     };
-    if is_all_window {
-        observer.measuring();
-    }
     let mut watch = Watch::new(setting);
     let result = loop {
         let wait = Duration::from_nanos(series.due_in_ns());
         match generator.next(wait) {
-            Ok(Some(LoadEvent::Finished { record })) => {
-                if is_all_window {
-                    observer.measured();
-                }
-                break Ok(*record);
-            }
+            Ok(Some(LoadEvent::Finished { record })) => break Ok(*record),
             Ok(Some(event)) => {
                 watch.heard();
                 progress.note(&event, observer);
@@ -88,9 +72,7 @@ pub(super) fn follow(
             break Err(error);
         }
     };
-    if is_in_phases {
-        observer.border(None);
-    }
+    observer.border(None);
     let was_interrupted = watch.interrupted_at.is_some();
     // A result is there: let it leave by itself. Otherwise it is of no use any more, and is killed when dropped.
     if result.is_ok() {
@@ -115,7 +97,6 @@ pub(super) fn follow(
 }
 
 struct Progress {
-    is_in_phases: bool,
     phase: TrialPhase,
     replies: u64,
 }
@@ -123,14 +104,6 @@ struct Progress {
 impl Progress {
     fn note(&mut self, event: &LoadEvent, observer: &mut Observer) {
         match event {
-            LoadEvent::Connected { .. } if self.is_in_phases => {
-                observer.border(None);
-                observer.connected();
-            }
-            LoadEvent::Connected { .. } => {
-                self.phase = TrialPhase::WarmingUp;
-                observer.count_descriptors();
-            }
             LoadEvent::Phase { phase } => {
                 self.phase = of_phase(*phase);
                 self.replies = 0;
@@ -149,7 +122,6 @@ impl Progress {
                 self.phase = TrialPhase::Closing;
                 observer.measured();
             }
-            LoadEvent::Drained => observer.drained(),
             LoadEvent::Finished { .. } | LoadEvent::Failed { .. } => {}
         }
     }
@@ -161,6 +133,8 @@ fn of_phase(phase: PhaseName) -> TrialPhase {
         PhaseName::Acknowledge => TrialPhase::Greeting,
         PhaseName::Get => TrialPhase::Delivering,
         PhaseName::Sustain => TrialPhase::Sustaining,
+        PhaseName::Exchange | PhaseName::Request => TrialPhase::WarmingUp,
+        PhaseName::Multiplex => TrialPhase::Measuring,
         PhaseName::Hold => TrialPhase::Holding,
         PhaseName::Ping => TrialPhase::Pinging,
         PhaseName::Close => TrialPhase::Closing,

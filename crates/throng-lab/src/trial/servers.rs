@@ -60,5 +60,5 @@ impl Servers {
 
 /// Whether the server met no limit that showed: every connection was opened, and nothing failed.
 fn was_whole(job: &LoadJob, record: &LoadRecord) -> bool {
-    record.connect.connected >= job.fleet.connections && record.errors().total() == 0
+    record.phases.connected() >= job.fleet.connections.into() && record.phases.errors().total() == 0
 }

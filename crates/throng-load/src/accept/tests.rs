@@ -18,6 +18,7 @@ fn fleet() -> FleetSpec {
     FleetSpec {
         address: String::new(),
         connections: 1,
+        serves_at_once: None,
         shards: 1,
         backend: Backend::Epoll,
         source: SourceAddresses::Spread,
@@ -26,6 +27,7 @@ fn fleet() -> FleetSpec {
         connect_concurrency: 1,
         connect_rate_per_second: None,
         closing: throng_record::Closing::Fin,
+        seed: 1,
         connect_timeout_ns: 10_000_000_000,
         reply_timeout_ns: 10_000_000_000,
     }

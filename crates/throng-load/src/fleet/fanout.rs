@@ -1,62 +1,26 @@
 //! The phases of a fan-out over the shards: told, watched, and merged into one record.
 
-use std::sync::Arc;
-
 use throng_record::{
-    ErrorCounts, FanoutSpec, FleetSpec, Histogram, IndexSlice, LinePhase, Protocol, SustainedPhase,
-    histogram,
+    ErrorCounts, Histogram, IndexSlice, LinePhase, PutPhase, SustainedPhase, histogram,
 };
-use throng_sys::address::Address;
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::merge::{merged, per_second};
-use super::{Fleet, validate};
-use crate::backend::io_uring::Usage;
-use crate::control::{Interrupt, PutOver, Relay};
+use super::{Fleet, Observer};
+use crate::control::PutOver;
 use crate::error::LoadError;
-use crate::messages::Messages;
-use crate::script::Script;
-use crate::shard::fanout::{NEVER, Part, ShardLine, ShardSustained, Spoke};
+use crate::shard::fanout::{NEVER, Part, ShardLine, ShardSustained};
 use crate::shard::{Answer, Phase};
 use crate::slowest::Slowest;
 
-/// How often progress is told.
-const PROGRESS_NS: u64 = 100 * MILLISECOND_NS;
 /// From the order to put numbered lines to the begin of their schedule: the shards are to hear by then.
 const LEAD_NS: u64 = 5 * MILLISECOND_NS;
 /// The most slices by index.
 const SLICES: usize = 128;
 
-/// Told how many lines have come in the phase so far, about ten times a second.
-pub(crate) type Heard<'a> = &'a mut dyn FnMut(u64);
-
 impl Fleet {
-    /// Starts the shards of a fleet for a fan-out. Nothing is connected yet.
-    pub(crate) fn assemble_for_fanout(
-        spec: &FleetSpec,
-        fanout: &FanoutSpec,
-        seed: u64,
-        interrupt: Interrupt,
-    ) -> Result<Self, LoadError> {
-        let address: Address = spec.address.parse()?;
-        validate::fanout(spec, fanout)?;
-        let script = Script::of(fanout, seed);
-        let usage = Usage {
-            reply_bytes: script.line_bytes_max(),
-            // Numbered lines may queue up on the speaker, and must stay in order.
-            silent_sends: fanout.sustain.is_none(),
-            sends_at_once: true,
-            is_short: false,
-        };
-        // The script takes the place of messages.
-        let none = Protocol::Echo { size_bytes: 1 };
-        let work = (Messages::of(&none, seed), usage);
-        let fanout = Some((Arc::new(script), Arc::new(Relay::default())));
-        Self::start(spec, address, work, fanout, interrupt)
-    }
-
     /// Awaits the greeting on every open connection. Counted from the end of the last connect: the shards have listened since.
-    pub(crate) fn hear_greeting(&mut self, heard: Heard<'_>) -> Result<LinePhase, LoadError> {
+    pub(super) fn hear_greeting(&mut self, observer: Observer<'_>) -> Result<LinePhase, LoadError> {
         let started_at_ns = self.connected_at_ns;
         if let Some((script, relay)) = &self.fanout {
             relay.reset();
@@ -65,37 +29,40 @@ impl Fleet {
                 target: script.greeting_end(),
             });
         }
-        let shards = self.lines(Part::Greeting, heard)?;
+        let shards = self.lines(Part::Greeting, observer)?;
         Ok(line(shards, started_at_ns))
     }
 
     /// Has the line put on this connection, or the next that is open, and heard on all.
-    pub(crate) fn put_and_hear(
+    pub(super) fn put_and_hear(
         &mut self,
         speaker: u32,
-        heard: Heard<'_>,
-    ) -> Result<(Option<Spoke>, LinePhase), LoadError> {
+        observer: Observer<'_>,
+    ) -> Result<PutPhase, LoadError> {
         let Some(speaker) = self.speaker(speaker)? else {
-            return Ok((None, LinePhase::default()));
+            return Ok(PutPhase::default());
         };
-        let shards = self.lines(Part::Put(speaker), heard)?;
+        let shards = self.lines(Part::Put(speaker), observer)?;
         let spoke = shards.iter().find_map(|shard| shard.spoke);
-        let started_at_ns = spoke.map_or(u64::MAX, |spoke| spoke.at_ns);
-        Ok((spoke, line(shards, started_at_ns)))
+        Ok(PutPhase {
+            put_ns: spoke.map(|spoke| spoke.took_ns),
+            speaker: spoke.map(|spoke| spoke.speaker),
+            line: line(shards, spoke.map_or(u64::MAX, |spoke| spoke.at_ns)),
+        })
     }
 
     /// Has the numbered lines put as their schedule says, on this connection or the next that is open, and heard on all.
-    pub(crate) fn put_at_rate(
+    pub(super) fn put_at_rate(
         &mut self,
         speaker: u32,
-        heard: Heard<'_>,
+        observer: Observer<'_>,
     ) -> Result<SustainedPhase, LoadError> {
         let Some(speaker) = self.speaker(speaker)? else {
             return Ok(SustainedPhase::default());
         };
         let origin_ns = monotonic_ns() + LEAD_NS;
         let part = Part::Sustain { speaker, origin_ns };
-        let answers = self.fan_out(part, heard)?;
+        let answers = self.fan_out(part, observer)?;
         let shards = answers.into_iter().filter_map(|answer| match answer {
             Answer::Sustained(sustained) => Some(*sustained),
             _ => None,
@@ -130,8 +97,8 @@ impl Fleet {
         }))
     }
 
-    fn lines(&mut self, part: Part, heard: Heard<'_>) -> Result<Vec<ShardLine>, LoadError> {
-        let answers = self.fan_out(part, heard)?;
+    fn lines(&mut self, part: Part, observer: Observer<'_>) -> Result<Vec<ShardLine>, LoadError> {
+        let answers = self.fan_out(part, observer)?;
         let shards = answers.into_iter().filter_map(|answer| match answer {
             Answer::Line(line) => Some(*line),
             _ => None,
@@ -139,17 +106,10 @@ impl Fleet {
         Ok(shards.collect())
     }
 
-    fn fan_out(&mut self, part: Part, heard: Heard<'_>) -> Result<Vec<Answer>, LoadError> {
+    fn fan_out(&mut self, part: Part, observer: Observer<'_>) -> Result<Vec<Answer>, LoadError> {
         self.shards.iter().for_each(|shard| shard.progress.reset());
         self.tell(|| Phase::Fanout(part));
-        let mut told_at_ns = monotonic_ns();
-        self.gather_watching(&mut |readings, _| {
-            let now_ns = monotonic_ns();
-            if now_ns - told_at_ns >= PROGRESS_NS {
-                told_at_ns = now_ns;
-                heard(readings.iter().map(|reading| reading.replies).sum());
-            }
-        })
+        self.gather_telling(observer)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Holding the open connections, and pinging some of them: what every shard does, and the record of them all.
 
-use throng_record::{ExchangeSpec, Histogram, HoldPhases, HoldSpec};
+use throng_record::{Histogram, HoldPhase, PingPhase, PingSpec};
 use throng_sys::clock::monotonic_ns;
 
 use super::merge::merged;
@@ -10,46 +10,36 @@ use crate::error::LoadError;
 use crate::shard::{Answer, Phase, Pings, Sample};
 
 impl Fleet {
-    /// Holds the open connections for so long, or until the interrupt, telling how many are still open. Gives how many each shard then has.
-    ///
-    /// # Errors
-    /// [`LoadError`] where a shard's event loop fails; lost connections are counted in the record.
-    pub fn hold(
+    /// Holds the open connections for so long, or until the interrupt, telling how many are still open.
+    pub(super) fn hold(
         &mut self,
         hold_ns: u64,
-        record: &mut HoldPhases,
         observer: Observer<'_>,
-    ) -> Result<Vec<u32>, LoadError> {
+    ) -> Result<HoldPhase, LoadError> {
         let started_at_ns = monotonic_ns();
         let until_ns = started_at_ns.saturating_add(hold_ns);
         self.tell(|| Phase::Hold { until_ns });
-        let mut open = vec![0; self.shards.len()];
+        let mut phase = HoldPhase::default();
         for answer in self.gather_telling(observer)? {
             if let Answer::Held(held) = answer {
-                open[held.shard as usize] = held.open;
-                record.lost_errors.merge(&held.lost_errors);
+                phase.errors.merge(&held.lost_errors);
             }
         }
-        record.held_ns = monotonic_ns() - started_at_ns;
-        Ok(open)
+        phase.duration_ns = monotonic_ns() - started_at_ns;
+        Ok(phase)
     }
 
-    /// Sends one message on some of the connections, of which each shard has so many open, telling how many are answered.
-    ///
-    /// # Errors
-    /// [`LoadError`] where a shard's event loop fails; what goes wrong with pings is counted in the record.
-    pub fn ping(
+    /// Sends one message on some of the open connections, telling how many are answered.
+    pub(super) fn ping(
         &mut self,
-        spec: &HoldSpec,
-        exchange: &ExchangeSpec,
-        open: &[u32],
-        record: &mut HoldPhases,
+        spec: &PingSpec,
         observer: Observer<'_>,
-    ) -> Result<(), LoadError> {
+    ) -> Result<PingPhase, LoadError> {
+        let open = self.count_open()?;
         self.shards.iter().for_each(|shard| shard.progress.reset());
         let all = open.iter().copied().map(u64::from).sum();
         let mut before = 0;
-        for (shard, &open) in self.shards.iter().zip(open) {
+        for (shard, &open) in self.shards.iter().zip(&open) {
             let sample = Sample {
                 before,
                 all,
@@ -57,10 +47,10 @@ impl Fleet {
             };
             before += u64::from(open);
             shard.tell(Phase::Ping(Box::new(Pings {
-                protocol: exchange.protocol.clone(),
-                verify: exchange.verify,
+                protocol: spec.protocol.clone(),
+                verify: spec.verify,
                 sample,
-                at_once: spec.pings_at_once,
+                at_once: spec.at_once.div_ceil(self.spec.shards),
             })));
         }
         let answers = self.gather_telling(observer)?;
@@ -74,20 +64,35 @@ impl Fleet {
         let spans = || shards.iter().filter_map(|shard| shard.span_ns);
         let first_ns = spans().map(|span| span.0).min().unwrap_or(0);
         let last_ns = spans().map(|span| span.1).max().unwrap_or(0);
-        record.ping_duration_ns = last_ns - first_ns;
-        record.pinged = shards.iter().map(|shard| shard.pinged).sum();
-        record.not_pinged = shards.iter().map(|shard| shard.not_pinged).sum();
-        record.answered = shards.iter().map(|shard| shard.answered).sum();
-        record.ping_latency = Histogram::from(&merged(shards.iter().map(|shard| &shard.latency)));
+        let mut phase = PingPhase {
+            pinged: shards.iter().map(|shard| shard.pinged).sum(),
+            not_pinged: shards.iter().map(|shard| shard.not_pinged).sum(),
+            answered: shards.iter().map(|shard| shard.answered).sum(),
+            duration_ns: last_ns - first_ns,
+            latency: Histogram::from(&merged(shards.iter().map(|shard| &shard.latency))),
+            ..PingPhase::default()
+        };
         for shard in &shards {
-            record.ping_errors.merge(&shard.ping_errors);
-            record.lost_errors.merge(&shard.lost_errors);
+            phase.errors.merge(&shard.ping_errors);
+            phase.lost_errors.merge(&shard.lost_errors);
         }
-        Ok(())
+        Ok(phase)
+    }
+
+    /// How many connections of each shard are open.
+    pub(super) fn count_open(&self) -> Result<Vec<u32>, LoadError> {
+        self.tell(|| Phase::Count);
+        let mut open = vec![0; self.shards.len()];
+        for answer in self.gather()? {
+            if let Answer::Open { shard, connections } = answer {
+                open[shard as usize] = connections;
+            }
+        }
+        Ok(open)
     }
 
     /// One answer of each shard; while waiting, their progress is told.
-    fn gather_telling(&self, observer: Observer<'_>) -> Result<Vec<Answer>, LoadError> {
+    pub(super) fn gather_telling(&self, observer: Observer<'_>) -> Result<Vec<Answer>, LoadError> {
         let mut teller = Teller::new();
         self.gather_watching(&mut |readings, _| teller.look(readings, observer))
     }

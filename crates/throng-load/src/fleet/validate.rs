@@ -1,13 +1,13 @@
 //! Jobs that contradict themselves are refused before anything is connected, in words.
 
 use throng_record::{
-    Amount, ConnectionUse, ExchangeSpec, Expect, FanoutSpec, FleetSpec, HoldSpec, LoadJob, Pacing,
-    Protocol, Stop, Sustain,
+    Amount, ConnectionUse, ExchangeSpec, Expect, FleetSpec, LoadJob, Pacing, PhaseName, PhaseSpec,
+    PingSpec, Protocol, Sequence, Stop, SustainSpec,
 };
 use throng_sys::address::Address;
 
 use crate::error::LoadError;
-use crate::script::NUMBER_BYTES;
+use crate::script::{Lines, NUMBER_BYTES};
 
 /// All numbered lines of a fan-out stand in memory.
 const NUMBERED_BYTES_MAX: f64 = (256 << 20) as f64;
@@ -18,13 +18,123 @@ fn refuse(reason: &str) -> Checked {
     Err(LoadError::Job(reason.to_owned()))
 }
 
-pub(super) fn validate(spec: &FleetSpec, exchange: &ExchangeSpec, address: &Address) -> Checked {
-    fleet(spec)?;
-    pacing(&exchange.pacing)?;
-    protocol(&exchange.protocol)?;
-    match exchange.connection {
-        ConnectionUse::Kept => kept(exchange),
-        ConnectionUse::PerMessage { .. } => per_message(exchange, address),
+pub(super) fn validate(job: &LoadJob, address: &Address) -> Checked {
+    fleet(&job.fleet)?;
+    sequence(&job.phases)?;
+    leaves_nobody_waiting(job)?;
+    if let Some(lines) = Lines::of(&job.phases) {
+        fanout(&job.fleet, &lines)?;
+    }
+    for phase in &job.phases.0 {
+        match phase {
+            PhaseSpec::Exchange(spec) => exchange(spec, address)?,
+            PhaseSpec::Ping(spec) => ping(spec, &job.fleet)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether the phases can follow each other. One block of memory holds all that a fleet sends, and so it speaks one protocol.
+fn sequence(asked: &Sequence) -> Checked {
+    let phases = &asked.0;
+    let is_alone = |phase: &PhaseSpec| match phase {
+        PhaseSpec::Multiplex(_) => true,
+        PhaseSpec::Exchange(spec) => spec.connection != ConnectionUse::Kept,
+        _ => false,
+    };
+    if phases.iter().any(is_alone) && phases.len() > 1 {
+        return refuse(
+            "a multiplexer that is timed, and messages that each have a connection of their own, have no other phase beside them; leave those out",
+        );
+    }
+    if phases.iter().any(is_alone) {
+        return Ok(());
+    }
+    let (first, last) = (phases.first(), phases.last());
+    if first != Some(&PhaseSpec::Connect) || last != Some(&PhaseSpec::Close) {
+        return refuse("its first phase is to connect, and its last to close");
+    }
+    let once = |name| phases.iter().filter(|phase| phase.name() == name).count() <= 1;
+    for name in [
+        PhaseName::Connect,
+        PhaseName::Close,
+        PhaseName::Acknowledge,
+        PhaseName::Get,
+        PhaseName::Sustain,
+    ] {
+        if !once(name) {
+            return Err(LoadError::Job(format!(
+                "it has the phase `{}` more than once",
+                name.name()
+            )));
+        }
+    }
+    let has_lines = Lines::of(asked).is_some();
+    if has_lines && !are_lines_in_order(phases) {
+        return refuse(
+            "lines come in this order: the greetings, if any, as soon as all are connected, then the line that is put, then lines at a rate, if any",
+        );
+    }
+    let mut protocols = phases.iter().filter_map(protocol_of);
+    let first = protocols.next();
+    if has_lines && first.is_some() {
+        return refuse(
+            "lines that come out of every connection, and messages that are answered, are not for one fleet; ask for one of them",
+        );
+    }
+    if protocols.any(|other| Some(other) != first) {
+        return refuse("its phases send different messages; a fleet speaks one protocol");
+    }
+    Ok(())
+}
+
+/// What is heard on a connection is one text from first byte to last.
+fn are_lines_in_order(phases: &[PhaseSpec]) -> bool {
+    let names: Vec<PhaseName> = phases.iter().map(PhaseSpec::name).collect();
+    let at = |name| names.iter().position(|&one| one == name);
+    let (greeted, got, sustained) = (
+        at(PhaseName::Acknowledge),
+        at(PhaseName::Get),
+        at(PhaseName::Sustain),
+    );
+    got.is_some()
+        && greeted.is_none_or(|place| place == 1)
+        && sustained.is_none_or(|place| Some(place) > got)
+}
+
+/// Messages that a server has not answered when an exchange ends would be answered in the next phase.
+fn leaves_nobody_waiting(job: &LoadJob) -> Checked {
+    let fleet = &job.fleet;
+    let serves_all = fleet
+        .serves_at_once
+        .is_none_or(|at_once| at_once >= fleet.connections);
+    let speaking = job.phases.0.iter().filter_map(protocol_of);
+    if serves_all || speaking.count() < 2 {
+        return Ok(());
+    }
+    refuse(
+        "the server serves fewer connections at once than there are, and what it leaves unanswered in one phase would come in the next; open fewer connections, or have one phase of messages",
+    )
+}
+
+fn protocol_of(phase: &PhaseSpec) -> Option<&Protocol> {
+    match phase {
+        PhaseSpec::Exchange(spec) => Some(&spec.protocol),
+        PhaseSpec::Ping(spec) => Some(&spec.protocol),
+        _ => None,
+    }
+}
+
+fn exchange(spec: &ExchangeSpec, address: &Address) -> Checked {
+    pacing(&spec.pacing)?;
+    protocol(&spec.protocol)?;
+    match spec.connection {
+        ConnectionUse::Kept => {
+            ends_before_the_connection(&spec.protocol)?;
+            each_counts(spec.stop)
+        }
+        ConnectionUse::PerMessage { .. } => per_message(spec, address),
     }
 }
 
@@ -47,33 +157,35 @@ fn fleet(spec: &FleetSpec) -> Checked {
     }
 }
 
-pub(super) fn fanout(spec: &FleetSpec, fanout: &FanoutSpec) -> Checked {
-    fleet(spec)?;
+fn fanout(spec: &FleetSpec, lines: &Lines<'_>) -> Checked {
     let is_line = |bytes: &[u8]| {
         let newline = bytes.iter().position(|&byte| byte == b'\n');
         bytes.len() <= 1 << 20 && newline.is_some_and(|newline| newline + 1 == bytes.len())
     };
-    let greeting = fanout.greeting.as_deref();
+    let (greeting, line) = (lines.greeting, lines.line());
     match () {
-        () if fanout.speaker >= spec.connections => refuse(
+        () if lines.puts.iter().any(|put| put.speaker >= spec.connections) => refuse(
             "the connection that speaks is one of the fleet: its index is below the number of connections",
         ),
-        () if !is_line(&fanout.line) => {
+        () if lines.puts.iter().any(|put| put.line != line) => refuse(
+            "the line that is put and the lines at a rate are the same, but for their numbers",
+        ),
+        () if !is_line(line) => {
             refuse("a line ends in a newline, has no other, and has 1 MiB at most")
         }
         () if greeting.is_some_and(|greeting| !is_line(greeting)) => refuse(
             "a greeting ends in a newline, has no other, and has 1 MiB at most; where the server greets nobody, leave it out",
         ),
-        () if greeting == Some(&fanout.line) => refuse(
+        () if greeting == Some(line) => refuse(
             "the line is the greeting, so that one could not be told from the other; put another line",
         ),
-        () => fanout
+        () => lines
             .sustain
-            .map_or(Ok(()), |asked| sustain(&asked, fanout.line.len())),
+            .map_or(Ok(()), |asked| sustain(asked, line.len())),
     }
 }
 
-fn sustain(sustain: &Sustain, line_bytes: usize) -> Checked {
+fn sustain(sustain: &SustainSpec, line_bytes: usize) -> Checked {
     let rate = sustain.rate_per_second;
     if !rate.is_finite() || rate <= 0.0 {
         return refuse("the rate of lines is a number above 0");
@@ -124,35 +236,36 @@ fn expects_nothing(expect: &Expect) -> bool {
     }
 }
 
-/// A job of holding, beyond what every job is held to.
-pub(crate) fn hold(spec: &HoldSpec, job: &LoadJob) -> Checked {
+fn ping(spec: &PingSpec, fleet: &FleetSpec) -> Checked {
+    protocol(&spec.protocol)?;
+    ends_before_the_connection(&spec.protocol)?;
     match () {
-        () if job.exchange.connection != ConnectionUse::Kept => {
-            refuse("connections that are held are kept; none is for one message only")
-        }
-        () if spec.pings > job.fleet.connections => {
+        () if spec.pings > fleet.connections => {
             refuse("no more connections can be pinged than there are; ask for fewer pings")
         }
-        () if spec.pings > 0 && spec.pings_at_once == 0 => {
+        () if spec.pings > 0 && spec.at_once == 0 => {
             refuse("no ping may be under way; ask for at least one at once")
         }
         () => Ok(()),
     }
 }
 
-/// One connection after another answers many messages.
-fn kept(exchange: &ExchangeSpec) -> Checked {
-    let Protocol::Request { expect, .. } = &exchange.protocol else {
-        return each_counts(exchange.stop);
-    };
-    match expect {
-        Expect::End => refuse(
+/// A kept connection answers one message after another.
+fn ends_before_the_connection(protocol: &Protocol) -> Checked {
+    match protocol {
+        Protocol::Request {
+            expect: Expect::End,
+            ..
+        } => refuse(
             "a reply that ends with the connection needs a connection of its own for each message",
         ),
-        Expect::HttpResponse => refuse(
+        Protocol::Request {
+            expect: Expect::HttpResponse,
+            ..
+        } => refuse(
             "HTTP responses are read only where each message has a connection of its own; on kept connections name the reply's text, length or end mark",
         ),
-        Expect::Text(_) | Expect::Bytes(_) | Expect::Until(_) => each_counts(exchange.stop),
+        Protocol::Echo { .. } | Protocol::Request { .. } => Ok(()),
     }
 }
 

@@ -10,7 +10,7 @@ mod silence;
 mod starving;
 mod window;
 
-use throng_record::{ErrorKind, ExchangeSpec};
+use throng_record::{ErrorKind, ExchangeSpec, FleetSpec};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::outstanding::Outstanding;
@@ -110,6 +110,11 @@ pub(super) fn run<B: Backend, P: Pacing>(
     let slots: Vec<u32> = (0..shard.connections.len() as u32)
         .filter(|&slot| shard.connections[slot as usize].state == State::Open)
         .collect();
+    // What was sent and answered in a phase before is none of this one's.
+    for &slot in &slots {
+        let connection = &mut shard.connections[slot as usize];
+        (connection.sent, connection.replies) = (0, 0);
+    }
     let assignment = &shard.assignment;
     let stages = Stages::new(
         spec.warmup,
@@ -119,7 +124,7 @@ pub(super) fn run<B: Backend, P: Pacing>(
         started_at_ns,
     );
     let outstanding = spec.pacing.outstanding();
-    let connections = assignment.spec.connections;
+    let fleet = &assignment.spec;
     let paced_by_clock = matches!(spec.pacing, throng_record::Pacing::Open { .. });
     let mut exchange = Exchange {
         starts: StartTimes::new(shard.connections.len(), outstanding),
@@ -132,8 +137,8 @@ pub(super) fn run<B: Backend, P: Pacing>(
         open: slots.len() as u32,
         silent: 0,
         paced_by_clock,
-        leaves_some_waiting: leaves_some_waiting(spec, connections),
-        waits_for_all: waits_for_all(spec, connections),
+        leaves_some_waiting: leaves_some_waiting(fleet),
+        waits_for_all: waits_for_all(spec, fleet),
         shard,
         replies,
         pacing,
@@ -160,15 +165,16 @@ pub(super) fn run<B: Backend, P: Pacing>(
 }
 
 /// An open loop may not come to every connection for long, and a bounded server never does.
-pub(crate) fn waits_for_all(spec: &ExchangeSpec, connections: u32) -> bool {
+pub(crate) fn waits_for_all(spec: &ExchangeSpec, fleet: &FleetSpec) -> bool {
     let is_paced_by_clock = matches!(spec.pacing, throng_record::Pacing::Open { .. });
-    !is_paced_by_clock && !leaves_some_waiting(spec, connections)
+    !is_paced_by_clock && !leaves_some_waiting(fleet)
 }
 
 /// Whether the server serves fewer connections at once than there are.
-fn leaves_some_waiting(spec: &ExchangeSpec, connections: u32) -> bool {
-    spec.serves_at_once
-        .is_some_and(|at_once| at_once < connections)
+fn leaves_some_waiting(fleet: &FleetSpec) -> bool {
+    fleet
+        .serves_at_once
+        .is_some_and(|at_once| at_once < fleet.connections)
 }
 
 impl<B: Backend, P: Pacing> Exchange<'_, B, P> {

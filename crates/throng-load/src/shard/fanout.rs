@@ -22,7 +22,7 @@ use crate::pacing::spacing::SPIN_NS;
 use crate::script::Fault;
 
 pub(crate) use ears::{Ears, NEVER};
-pub(crate) use line::{ShardLine, Spoke};
+pub(crate) use line::ShardLine;
 pub(crate) use sustain::ShardSustained;
 
 /// How long the loop sleeps at most before it looks at what others tell.

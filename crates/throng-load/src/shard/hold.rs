@@ -14,16 +14,14 @@ const LOOK_NS: u64 = 100 * MILLISECOND_NS;
 
 /// What one shard saw while it held.
 pub(crate) struct ShardHold {
-    pub(crate) shard: u32,
     /// Connections that are still open.
-    pub(crate) open: u32,
+    open: u32,
     pub(crate) lost_errors: ErrorCounts,
 }
 
 /// Holds until this monotonic time, or the interrupt, and hears out what had come before.
 pub(super) fn run<B: Backend>(shard: &mut Shard<B>, until_ns: u64) -> Result<ShardHold, LoadError> {
     let mut held = ShardHold {
-        shard: shard.assignment.shard,
         open: shard.open(),
         lost_errors: ErrorCounts::default(),
     };

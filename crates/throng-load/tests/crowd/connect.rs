@@ -5,9 +5,10 @@ use std::net::TcpListener;
 use std::sync::mpsc::channel;
 
 use crate::support::{BACKENDS, echo, job, run, serve};
+use crate::{closes, connects};
 use throng_load::{Interrupt, run_job};
 use throng_record::{
-    Backend, ErrorKind, HoldSpec, LoadEvent, LoadJob, LoadRecord, PhaseName, SourceAddresses, Work,
+    Backend, ErrorKind, LoadEvent, LoadJob, LoadRecord, PhaseName, Sequence, SourceAddresses,
 };
 
 /// Connects and closes, and nothing between.
@@ -15,16 +16,12 @@ fn connecting(address: &str, backend: Backend, connections: u32, shards: u32) ->
     let mut job = job(address, backend);
     job.fleet.connections = connections;
     job.fleet.shards = shards;
-    job.work = Work::Hold(HoldSpec {
-        hold_ns: 0,
-        pings: 0,
-        pings_at_once: 1,
-    });
+    job.phases = Sequence::on_open_connections([]);
     job
 }
 
 fn assert_all_opened(record: &LoadRecord, connections: u32) {
-    let connect = &record.connect;
+    let connect = connects(record);
     assert_eq!(connect.connected, connections, "{:?}", connect.errors);
     assert_eq!(connect.latency.count, u64::from(connections));
     assert_eq!(
@@ -32,8 +29,9 @@ fn assert_all_opened(record: &LoadRecord, connections: u32) {
         u64::from(connections)
     );
     assert_eq!((connect.stop.as_ref(), connect.not_begun), (None, 0));
-    assert_eq!(record.close.closed_in_order, connections);
-    assert_eq!(record.errors().total(), 0, "{:?}", record.errors());
+    assert_eq!(closes(record).closed_in_order, connections);
+    let errors = record.phases.errors();
+    assert_eq!(errors.total(), 0, "{errors:?}");
 }
 
 #[test]
@@ -77,11 +75,11 @@ fn the_course_over_time_and_the_slowest_are_of_all_shards() {
             job.fleet.cpus = cpus;
             let record = run(&job);
             assert_all_opened(&record, 101);
-            let slowest = &record.connect.slowest;
+            let slowest = &connects(&record).slowest;
             assert_eq!(slowest.len(), 10);
             assert!(slowest.is_sorted_by(|a, b| a.latency_ns >= b.latency_ns));
             // The histogram keeps three digits.
-            let error = slowest[0].latency_ns as f64 / record.connect.latency.max_ns as f64;
+            let error = slowest[0].latency_ns as f64 / connects(&record).latency.max_ns as f64;
             assert!((0.99..1.01).contains(&error), "{error}");
         }
     }
@@ -98,7 +96,7 @@ fn connects_at_a_rate_are_never_early() {
             let record = run(&job);
             assert_all_opened(&record, 51);
             // The last is due 50 ÷ 250 s after the start, and no more than i + 1 have begun at i ÷ 250.
-            let timeline = &record.connect.timeline;
+            let timeline = &connects(&record).timeline;
             assert!(timeline.replies.len() as u64 * timeline.slice_ns >= 200_000_000);
             let mut so_far = 0;
             for (slice, &count) in (1..).zip(&timeline.replies) {
@@ -131,7 +129,7 @@ fn a_listener_that_stops_accepting_is_told_with_its_retransmissions() {
             }
         })
         .expect("it ends in order");
-        let connect = &record.connect;
+        let connect = connects(&record);
         assert_eq!(connect.connected, 17, "{:?}", connect.errors);
         let stop = connect.stop.as_ref().expect("two failed");
         assert_eq!(
@@ -146,6 +144,6 @@ fn a_listener_that_stops_accepting_is_told_with_its_retransmissions() {
         assert_eq!(connect.not_begun, 0);
         assert!(connect.syn_retransmissions >= 2, "{connect:?}");
         assert_eq!(connect.retransmitted, 2);
-        assert_eq!(record.close.errors.of(ErrorKind::Reset), 17);
+        assert_eq!(closes(&record).errors.of(ErrorKind::Reset), 17);
     }
 }

@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::{BACKENDS, echo, job, run_telling, serve};
+use crate::{closes, connects};
 use throng_load::{Interrupt, run_job};
 use throng_record::{
-    Backend, ErrorKind, Expect, HoldPhases, HoldSpec, LoadEvent, LoadJob, LoadRecord, PhaseName,
-    Protocol, Work,
+    Backend, ErrorKind, Expect, HoldPhase, LoadEvent, LoadJob, LoadRecord, PhaseName, PhaseSpec,
+    PingPhase, PingSpec, Protocol, Sequence,
 };
 
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -22,16 +23,37 @@ fn holding(address: &str, backend: Backend, pings: u32) -> LoadJob {
     let mut job = job(address, backend);
     job.fleet.connections = 101;
     job.fleet.shards = 3;
-    job.work = Work::Hold(HoldSpec {
-        hold_ns: 20 * MILLISECOND_NS,
-        pings,
-        pings_at_once: 4,
-    });
+    job.phases = phases(20 * MILLISECOND_NS, pings, 12);
     job
 }
 
-fn held(record: &LoadRecord) -> &HoldPhases {
-    record.hold.as_ref().expect("a record of holding")
+/// All are held for so long, and then so many are pinged; where none is, there is no such phase.
+fn phases(duration_ns: u64, pings: u32, at_once: u32) -> Sequence {
+    let ping = PhaseSpec::Ping(PingSpec {
+        protocol: Protocol::Echo { size_bytes: 6 },
+        verify: true,
+        pings,
+        at_once,
+    });
+    let hold = std::iter::once(PhaseSpec::Hold { duration_ns });
+    Sequence::on_open_connections(hold.chain((pings > 0).then_some(ping)))
+}
+
+/// The pings of a job, to be changed.
+fn ping_spec(job: &mut LoadJob) -> &mut PingSpec {
+    let spec = job.phases.0.iter_mut().find_map(|phase| match phase {
+        PhaseSpec::Ping(spec) => Some(spec),
+        _ => None,
+    });
+    spec.expect("a job with pings")
+}
+
+fn held(record: &LoadRecord) -> &HoldPhase {
+    record.phases.hold().expect("a record of holding")
+}
+
+fn ping(record: &LoadRecord) -> &PingPhase {
+    record.phases.ping().expect("a record of the pings")
 }
 
 /// Runs against a peer that handles each connection so, on both back ends.
@@ -55,29 +77,27 @@ fn as_it_is(_: &mut LoadJob) {}
 fn all_are_held_some_are_pinged_and_every_phase_is_told_in_order() {
     let address = serve(echo());
     for backend in BACKENDS {
-        let (record, events) = run_telling(&holding(&address, backend, 13));
-        let waits: Vec<_> = events
-            .iter()
-            .filter(|event| event.awaits_answer())
-            .collect();
+        let (record, mut events) = run_telling(&holding(&address, backend, 13));
         let phase = |phase| LoadEvent::Phase { phase };
+        events.retain(LoadEvent::awaits_answer);
         assert_eq!(
-            waits,
+            events,
             [
-                &phase(PhaseName::Connect),
-                &LoadEvent::Connected { connected: 101 },
-                &phase(PhaseName::Hold),
-                &phase(PhaseName::Ping),
-                &phase(PhaseName::Close),
+                phase(PhaseName::Connect),
+                phase(PhaseName::Hold),
+                phase(PhaseName::Ping),
+                phase(PhaseName::Close),
             ]
         );
-        let hold = held(&record);
-        assert!(hold.held_ns >= 20 * MILLISECOND_NS);
-        assert_eq!((hold.pinged, hold.answered), (13, 13));
-        assert_eq!(hold.ping_latency.count, 13);
-        assert!(hold.ping_duration_ns >= hold.ping_latency.max_ns / 2);
-        assert_eq!(record.errors().total(), 0, "{:?}", record.errors());
-        assert_eq!(record.close.closed_in_order, 101);
+        assert_eq!(connects(&record).connected, 101);
+        assert!(held(&record).duration_ns >= 20 * MILLISECOND_NS);
+        let ping = ping(&record);
+        assert_eq!((ping.pinged, ping.answered), (13, 13));
+        assert_eq!(ping.latency.count, 13);
+        assert!(ping.duration_ns >= ping.latency.max_ns / 2);
+        let errors = record.phases.errors();
+        assert_eq!(errors.total(), 0, "{errors:?}");
+        assert_eq!(closes(&record).closed_in_order, 101);
         assert!(record.user_bytes_per_connection >= 0.0);
     }
 }
@@ -102,7 +122,7 @@ fn pings_go_to_connections_spread_over_all() {
         let mut job = holding(&address, backend, pings);
         job.fleet.source = throng_record::SourceAddresses::List(sources);
         let record = run_telling(&job).0;
-        assert_eq!(held(&record).answered, pings);
+        assert_eq!(ping(&record).answered, pings);
         let mut pinged = pinged.lock().expect("unpoisoned").clone();
         pinged.sort_unstable();
         if pings == 5 {
@@ -128,11 +148,7 @@ fn connections_that_the_server_ends_while_they_are_held_are_lost_by_index() {
             }
         });
         let mut job = holding(&address, backend, 5);
-        job.work = Work::Hold(HoldSpec {
-            hold_ns: AN_HOUR_NS,
-            pings: 5,
-            pings_at_once: 1,
-        });
+        job.phases = phases(AN_HOUR_NS, 5, 1);
         let interrupt = Interrupt::default();
         let later = interrupt.clone();
         let record = run_job(&job, &interrupt, &mut |event| match event {
@@ -143,11 +159,11 @@ fn connections_that_the_server_ends_while_they_are_held_are_lost_by_index() {
             _ => {}
         })
         .expect("it ends in order");
-        let lost = &held(&record).lost_errors;
+        let lost = &held(&record).errors;
         assert_eq!(lost.of(ErrorKind::ClosedEarly), 7, "{lost:?}");
         assert_eq!(lost.connections[&ErrorKind::ClosedEarly].len(), 7);
-        assert_eq!((lost.total(), record.errors().total()), (7, 7));
-        assert_eq!(record.close.closed_in_order, 94);
+        assert_eq!((lost.total(), record.phases.errors().total()), (7, 7));
+        assert_eq!(closes(&record).closed_in_order, 94);
     }
 }
 
@@ -162,14 +178,11 @@ fn wrong_answers_are_counted_and_the_others_stand() {
         }
     };
     against(13, peer, as_it_is, |record| {
-        let hold = held(record);
-        assert_eq!((hold.pinged, hold.answered), (13, 12));
-        assert_eq!(hold.ping_errors.of(ErrorKind::WrongBytes), 1);
-        assert_eq!(
-            hold.ping_errors.connections[&ErrorKind::WrongBytes].len(),
-            1
-        );
-        assert_eq!(record.close.closed_in_order, 100);
+        let ping = ping(record);
+        assert_eq!((ping.pinged, ping.answered), (13, 12));
+        assert_eq!(ping.errors.of(ErrorKind::WrongBytes), 1);
+        assert_eq!(ping.errors.connections[&ErrorKind::WrongBytes].len(), 1);
+        assert_eq!(closes(record).closed_in_order, 100);
     });
 }
 
@@ -180,12 +193,12 @@ fn pings_that_nobody_answers_time_out() {
     };
     let impatient = |job: &mut LoadJob| job.fleet.reply_timeout_ns = 100 * MILLISECOND_NS;
     against(13, deaf, impatient, |record| {
-        let hold = held(record);
+        let ping = ping(record);
         // Four at once for each of three shards, and then no more.
-        assert_eq!((hold.pinged, hold.answered, hold.not_pinged), (12, 0, 1));
-        assert_eq!(hold.ping_errors.of(ErrorKind::ReplyTimedOut), 12);
-        assert_eq!(hold.ping_errors.total(), 12, "{:?}", hold.ping_errors);
-        assert_eq!(record.close.closed_in_order, 89);
+        assert_eq!((ping.pinged, ping.answered, ping.not_pinged), (12, 0, 1));
+        assert_eq!(ping.errors.of(ErrorKind::ReplyTimedOut), 12);
+        assert_eq!(ping.errors.total(), 12, "{:?}", ping.errors);
+        assert_eq!(closes(record).closed_in_order, 89);
     });
 }
 
@@ -203,16 +216,16 @@ fn answers_cut_short_or_too_long_are_told_apart() {
         }
     };
     let asks = |job: &mut LoadJob| {
-        job.exchange.protocol = Protocol::Request {
+        ping_spec(job).protocol = Protocol::Request {
             send: b"PING".to_vec(),
             expect: Expect::Text(b"PONG".to_vec()),
         };
     };
     against(8, peer, asks, |record| {
-        let errors = &held(record).ping_errors;
+        let errors = &ping(record).errors;
         assert_eq!(errors.of(ErrorKind::Truncated), 4, "{errors:?}");
         assert_eq!(errors.of(ErrorKind::ExcessBytes), 4, "{errors:?}");
-        assert_eq!(held(record).answered, 0);
+        assert_eq!(ping(record).answered, 0);
     });
 }
 
@@ -221,11 +234,7 @@ fn an_interrupt_while_holding_ends_in_order_and_keeps_what_was_measured() {
     let address = serve(echo());
     for backend in BACKENDS {
         let mut job = holding(&address, backend, 5);
-        job.work = Work::Hold(HoldSpec {
-            hold_ns: AN_HOUR_NS,
-            pings: 5,
-            pings_at_once: 1,
-        });
+        job.phases = phases(AN_HOUR_NS, 5, 1);
         let interrupt = Interrupt::default();
         let later = interrupt.clone();
         let mut is_held = false;
@@ -238,9 +247,10 @@ fn an_interrupt_while_holding_ends_in_order_and_keeps_what_was_measured() {
         })
         .expect("it ends in order");
         assert!(record.interrupted);
-        assert_eq!(record.connect.connected, 101);
-        assert_eq!(held(&record).pinged, 0);
-        assert_eq!(record.close.closed_in_order, 101);
+        assert_eq!(connects(&record).connected, 101);
+        assert!(held(&record).duration_ns < AN_HOUR_NS);
+        assert_eq!(record.phases.ping(), None);
+        assert_eq!(closes(&record).closed_in_order, 101);
     }
 }
 
@@ -251,13 +261,15 @@ fn after_an_interrupt_who_does_not_close_is_not_blamed() {
         let interrupt = Interrupt::default();
         let later = interrupt.clone();
         let record = run_job(&holding(&address, backend, 0), &interrupt, &mut |event| {
-            if let LoadEvent::Connected { .. } = event {
+            let phase = PhaseName::Hold;
+            if event == (LoadEvent::Phase { phase }) {
                 later.raise();
             }
         })
         .expect("it ends in order");
         assert!(record.interrupted);
-        assert_eq!(record.errors().total(), 0, "{:?}", record.errors());
+        let errors = record.phases.errors();
+        assert_eq!(errors.total(), 0, "{errors:?}");
     }
 }
 
@@ -269,47 +281,27 @@ fn a_server_that_never_closes_is_given_up_in_seconds_and_told() {
     });
     for backend in BACKENDS {
         let record = run_telling(&holding(&address, backend, 0)).0;
-        assert_eq!(record.close.closed_in_order, 0);
-        assert_eq!(
-            record.close.errors.of(ErrorKind::CloseTimedOut),
-            101,
-            "{:?}",
-            record.close.errors
-        );
-        assert_eq!(
-            record.close.errors.connections[&ErrorKind::CloseTimedOut].len(),
-            16
-        );
+        let close = closes(&record);
+        let errors = &close.errors;
+        assert_eq!(close.closed_in_order, 0);
+        assert_eq!(errors.of(ErrorKind::CloseTimedOut), 101, "{errors:?}");
+        assert_eq!(errors.connections[&ErrorKind::CloseTimedOut].len(), 16);
     }
 }
 
 #[test]
 fn jobs_of_holding_that_contradict_themselves_are_refused_in_words() {
-    let with = |change: fn(&mut LoadJob, &mut HoldSpec)| {
+    let with = |change: fn(&mut LoadJob)| {
         let mut job = job("tcp://127.0.0.1:1", BACKENDS[0]);
-        let mut spec = HoldSpec {
-            hold_ns: 0,
-            pings: 1,
-            pings_at_once: 1,
-        };
-        change(&mut job, &mut spec);
-        job.work = Work::Hold(spec);
+        job.phases = phases(0, 1, 1);
+        change(&mut job);
         run_job(&job, &Interrupt::default(), &mut |_| {})
             .expect_err("refused")
             .to_string()
     };
-    assert!(with(|_, spec| spec.pings = 11).contains("fewer pings"));
-    assert!(with(|_, spec| spec.pings_at_once = 0).contains("under way"));
-    assert!(with(|job, _| job.fleet.connect_concurrency = 0).contains("in flight"));
-    assert!(with(|job, _| job.fleet.connect_rate_per_second = Some(0.0)).contains("rate"));
-    assert!(with(|job, _| job.fleet.connect_rate_per_second = Some(f64::NAN)).contains("rate"));
-    assert!(
-        with(
-            |job, _| job.exchange.connection = throng_record::ConnectionUse::PerMessage {
-                slow_first_byte_ns: 1,
-                tells_every_request: true,
-            }
-        )
-        .contains("kept")
-    );
+    assert!(with(|job| ping_spec(job).pings = 11).contains("fewer pings"));
+    assert!(with(|job| ping_spec(job).at_once = 0).contains("under way"));
+    assert!(with(|job| job.fleet.connect_concurrency = 0).contains("in flight"));
+    assert!(with(|job| job.fleet.connect_rate_per_second = Some(0.0)).contains("rate"));
+    assert!(with(|job| job.fleet.connect_rate_per_second = Some(f64::NAN)).contains("rate"));
 }

@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
+use crate::connects;
 use crate::support::{BACKENDS, job};
 use throng_load::{Interrupt, run_job};
-use throng_record::{ErrorKind, HoldSpec, LoadEvent, PhaseName, Work};
+use throng_record::{ErrorKind, LoadEvent, PhaseName, Sequence};
 
 /// Told to the child, which is this very test once more.
 const LIMITED: &str = "THRONG_TEST_LIMITED";
@@ -36,11 +37,7 @@ fn with_few_descriptors() {
         job.fleet.connections = 401;
         job.fleet.shards = 2;
         job.fleet.connect_concurrency = 1;
-        job.work = Work::Hold(HoldSpec {
-            hold_ns: 0,
-            pings: 0,
-            pings_at_once: 1,
-        });
+        job.phases = Sequence::on_open_connections([]);
         let mut listener = Some(listener);
         let record = run_job(&job, &Interrupt::default(), &mut |event| {
             let phase = PhaseName::Close;
@@ -49,7 +46,7 @@ fn with_few_descriptors() {
             }
         })
         .expect("it ends in order");
-        let connect = &record.connect;
+        let connect = connects(&record);
         let stop = connect.stop.as_ref().expect("not all can open");
         assert_eq!(stop.kind, ErrorKind::DescriptorsExhausted, "{stop:?}");
         assert_eq!((stop.connection, stop.open), (stop.open, stop.connection));

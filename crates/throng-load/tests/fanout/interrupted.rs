@@ -1,11 +1,11 @@
 //! Interrupts, in each phase: what was measured until then stands, and what is still under way is nobody's fault.
 
 use throng_load::{Interrupt, run_job};
-use throng_record::{Arrivals, FanoutSpec, LoadEvent, LoadRecord, PhaseName, Sustain};
+use throng_record::{Arrivals, LoadEvent, LoadRecord, PhaseName};
 
 use super::server::{Manner, Server, deliver, greet};
 use super::support::BACKENDS;
-use super::{assert_none, job, phases};
+use super::{FanoutSpec, assert_none, greetings, job, put, sustained};
 
 /// Interrupts in the middle of this phase, when something has come in it.
 fn interrupted_in(
@@ -28,7 +28,7 @@ fn interrupted_in(
         })
         .expect("it ends in order");
         assert!(record.interrupted);
-        assert_none(&record.errors());
+        assert_none(&record.phases.errors());
         check(&record);
     }
 }
@@ -63,10 +63,10 @@ fn while_greetings_are_awaited() {
         })
         .expect("it ends in order");
         assert!(record.interrupted);
-        assert_none(&record.errors());
-        let acknowledge = phases(&record).acknowledge.as_ref().expect("greetings");
+        assert_none(&record.phases.errors());
+        let acknowledge = greetings(&record);
         assert_eq!((acknowledge.due, acknowledge.received), (40, 20));
-        assert!(phases(&record).get.is_none());
+        assert!(record.phases.put().is_none());
     }
 }
 
@@ -78,9 +78,9 @@ fn while_the_line_is_awaited() {
         (greet, deliver_half),
         |_| {},
         |record| {
-            let get = phases(record).get.as_ref().expect("a line");
-            assert_eq!((get.due, get.received), (40, 20));
-            assert!(phases(record).put_ns.is_some());
+            let put = put(record);
+            assert_eq!((put.line.due, put.line.received), (40, 20));
+            assert!(put.put_ns.is_some());
         },
     );
 }
@@ -88,14 +88,10 @@ fn while_the_line_is_awaited() {
 #[test]
 fn while_lines_are_put() {
     let for_long = |spec: &mut FanoutSpec| {
-        spec.sustain = Some(Sustain {
-            rate_per_second: 100.0,
-            arrivals: Arrivals::Constant,
-            duration_ns: 60_000_000_000,
-        });
+        spec.sustain = Some((100.0, Arrivals::Constant, 60_000_000_000));
     };
     interrupted_in(PhaseName::Sustain, (greet, deliver), for_long, |record| {
-        let sustained = phases(record).sustained.as_ref().expect("lines");
+        let sustained = sustained(record);
         assert!((1..6000).contains(&sustained.sent));
         assert!(sustained.deliveries >= 20);
         assert_eq!(

@@ -3,6 +3,7 @@
 mod faults;
 mod interrupted;
 mod server;
+#[expect(dead_code, reason = "shared with tests that use all of it")]
 #[path = "../support/mod.rs"]
 mod support;
 mod sustain;
@@ -12,11 +13,44 @@ use std::io::Write as _;
 use support::BACKENDS;
 use throng_load::{Interrupt, run_job};
 use throng_record::{
-    Arrivals, Backend, ErrorCounts, ErrorKind, FanoutPhases, FanoutSpec, LinePhase, LoadEvent,
-    LoadJob, LoadRecord, PhaseName, Sustain, Work,
+    Arrivals, Backend, ErrorCounts, ErrorKind, LinePhase, LoadEvent, LoadJob, LoadRecord,
+    PhaseName, PhaseSpec, PutPhase, PutSpec, Sequence, SustainSpec, SustainedPhase,
 };
 
 pub(crate) const CONNECTIONS: u32 = 40;
+
+/// What the phases of a fan-out are made of.
+pub(crate) struct FanoutSpec {
+    /// Absent where nobody is greeted.
+    pub(crate) greeting: Option<Vec<u8>>,
+    pub(crate) line: Vec<u8>,
+    pub(crate) speaker: u32,
+    /// Lines at a rate: how many per second, how they are spaced, and for how many nanoseconds.
+    pub(crate) sustain: Option<(f64, Arrivals, u64)>,
+}
+
+impl FanoutSpec {
+    fn phases(self) -> Sequence {
+        let put = PutSpec {
+            line: self.line,
+            speaker: self.speaker,
+        };
+        let greeting = self.greeting;
+        let acknowledge = greeting.map(|greeting| PhaseSpec::Acknowledge { greeting });
+        let get = [PhaseSpec::Get(put.clone())];
+        let sustain = self
+            .sustain
+            .map(|(rate_per_second, arrivals, duration_ns)| {
+                PhaseSpec::Sustain(SustainSpec {
+                    put,
+                    rate_per_second,
+                    arrivals,
+                    duration_ns,
+                })
+            });
+        Sequence::on_open_connections(acknowledge.into_iter().chain(get).chain(sustain))
+    }
+}
 
 /// Forty connections, of which the fourteenth speaks.
 pub(crate) fn job(address: &str, backend: Backend, change: impl Fn(&mut FanoutSpec)) -> LoadJob {
@@ -29,21 +63,31 @@ pub(crate) fn job(address: &str, backend: Backend, change: impl Fn(&mut FanoutSp
     change(&mut spec);
     let mut job = support::job(address, backend);
     job.fleet.connections = CONNECTIONS;
-    job.work = Work::Fanout(spec);
+    job.phases = spec.phases();
     job
 }
 
 /// Five milliseconds apart, exactly fifty.
 pub(crate) fn fifty_lines(spec: &mut FanoutSpec) {
-    spec.sustain = Some(Sustain {
-        rate_per_second: 200.0,
-        arrivals: Arrivals::Constant,
-        duration_ns: 250_000_000,
-    });
+    spec.sustain = Some((200.0, Arrivals::Constant, 250_000_000));
 }
 
-pub(crate) fn phases(record: &LoadRecord) -> &FanoutPhases {
-    record.fanout.as_ref().expect("a fan-out")
+pub(crate) fn greetings(record: &LoadRecord) -> &LinePhase {
+    record.phases.greeting().expect("greetings")
+}
+
+pub(crate) fn put(record: &LoadRecord) -> &PutPhase {
+    record.phases.put().expect("a line")
+}
+
+pub(crate) fn sustained(record: &LoadRecord) -> &SustainedPhase {
+    record.phases.sustained().expect("lines")
+}
+
+/// So many connections closed in order.
+pub(crate) fn assert_closed(record: &LoadRecord, connections: u32) {
+    let close = record.phases.close().expect("the close");
+    assert_eq!(close.closed_in_order, connections);
 }
 
 /// So many of this kind, of these connections where few, and no others.
@@ -80,48 +124,29 @@ fn all_are_greeted_and_all_hear_the_line() {
             let mut job = job(&server.address, backend, |_| {});
             job.fleet.shards = shards;
             let (record, events) = support::run_telling(&job);
-            let phases = phases(&record);
-            assert_whole(phases.acknowledge.as_ref().expect("greetings"));
-            let get = phases.get.as_ref().expect("a line");
-            assert_whole(get);
-            assert_eq!(get.duration_ns, get.slowest[0].latency_ns);
-            assert_eq!(phases.speaker, Some(13));
-            assert!(phases.put_ns.is_some() && phases.sustained.is_none());
-            assert_none(&record.errors());
-            assert_eq!(record.close.closed_in_order, CONNECTIONS);
-            let is_acknowledging = |event: &LoadEvent| {
-                let phase = PhaseName::Acknowledge;
-                *event == LoadEvent::Phase { phase }
-            };
-            let is_open = |event: &LoadEvent| matches!(event, LoadEvent::Connected { .. });
-            let at = events.iter().position(is_acknowledging);
-            assert!(
-                at < events.iter().position(is_open),
-                "greetings wait for nobody"
-            );
-            let waits: Vec<LoadEvent> = events
-                .into_iter()
-                .filter(LoadEvent::awaits_answer)
-                .collect();
-            assert_eq!(
-                waits,
-                [
-                    LoadEvent::Phase {
-                        phase: PhaseName::Connect
-                    },
-                    LoadEvent::Connected {
-                        connected: CONNECTIONS
-                    },
-                    LoadEvent::Phase {
-                        phase: PhaseName::Get
-                    },
-                    LoadEvent::Phase {
-                        phase: PhaseName::Close
-                    },
-                ]
-            );
+            assert_whole(greetings(&record));
+            let put = put(&record);
+            assert_whole(&put.line);
+            assert_eq!(put.line.duration_ns, put.line.slowest[0].latency_ns);
+            assert_eq!(put.speaker, Some(13));
+            assert!(put.put_ns.is_some() && record.phases.sustained().is_none());
+            assert_none(&record.phases.errors());
+            let connect = record.phases.connect().expect("the connects");
+            assert_eq!(connect.connected, CONNECTIONS);
+            assert_closed(&record, CONNECTIONS);
+            assert_told_in_order(events);
         }
     }
+}
+
+/// Each phase but the greetings, which come of the server's own accord, waits for an answer.
+fn assert_told_in_order(mut events: Vec<LoadEvent>) {
+    use PhaseName::{Acknowledge, Close, Connect, Get};
+    let phase = |phase| LoadEvent::Phase { phase };
+    events.retain(|event| !matches!(event, LoadEvent::Progress { .. }));
+    assert_eq!(events, [Connect, Acknowledge, Get, Close].map(phase));
+    events.retain(LoadEvent::awaits_answer);
+    assert_eq!(events, [Connect, Get, Close].map(phase));
 }
 
 #[test]
@@ -139,12 +164,11 @@ fn lines_may_come_byte_by_byte() {
         };
         let server = Server::start(cut, cut);
         let record = support::run(&job(&server.address, backend, fifty_lines));
-        let phases = phases(&record);
-        assert_whole(phases.acknowledge.as_ref().expect("greetings"));
-        assert_whole(phases.get.as_ref().expect("a line"));
-        let sustained = phases.sustained.as_ref().expect("lines");
+        assert_whole(greetings(&record));
+        assert_whole(&put(&record).line);
+        let sustained = sustained(&record);
         assert_eq!((sustained.sent, sustained.deliveries), (50, 2000));
-        assert_none(&record.errors());
+        assert_none(&record.phases.errors());
     }
 }
 
@@ -156,8 +180,8 @@ fn without_a_greeting_there_is_no_such_phase() {
             &server,
             &job(&server.address, backend, |spec| spec.greeting = None),
         );
-        assert!(phases(&record).acknowledge.is_none());
-        assert_whole(phases(&record).get.as_ref().expect("a line"));
+        assert!(record.phases.greeting().is_none());
+        assert_whole(&put(&record).line);
         let phase = PhaseName::Acknowledge;
         assert!(!events.contains(&LoadEvent::Phase { phase }));
     }
@@ -167,8 +191,9 @@ fn without_a_greeting_there_is_no_such_phase() {
 pub(crate) fn run_when_accepted(server: &Server, job: &LoadJob) -> (LoadRecord, Vec<LoadEvent>) {
     let mut events = Vec::new();
     let record = run_job(job, &Interrupt::default(), &mut |event| {
-        if let LoadEvent::Connected { connected } = event {
-            server.await_accepted(connected);
+        let phase = PhaseName::Get;
+        if event == (LoadEvent::Phase { phase }) {
+            server.await_accepted(CONNECTIONS);
         }
         events.push(event);
     });
@@ -192,11 +217,7 @@ fn jobs_that_contradict_themselves_are_refused_in_words() {
     }
     assert!(refusal(|spec| spec.line = b"connected\n".to_vec()).contains("another line"));
     for (rate_per_second, words) in [(0.0, "above 0"), (f64::NAN, "above 0"), (1e9, "lower rate")] {
-        let sustain = Sustain {
-            rate_per_second,
-            arrivals: Arrivals::Constant,
-            duration_ns: 1_000_000_000,
-        };
+        let sustain = (rate_per_second, Arrivals::Constant, 1_000_000_000);
         assert!(refusal(|spec| spec.sustain = Some(sustain)).contains(words));
     }
 }

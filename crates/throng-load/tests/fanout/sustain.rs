@@ -1,10 +1,10 @@
 //! Lines at a rate: every one of them comes out of every connection.
 
-use throng_record::{Arrivals, ErrorKind, LoadEvent, PhaseName, Sustain};
+use throng_record::{Arrivals, ErrorKind, LoadEvent, PhaseName};
 
 use super::server::{Manner, Server, deliver, greet};
 use super::support::{BACKENDS, run, run_telling};
-use super::{assert_none, fifty_lines, job, phases};
+use super::{assert_closed, assert_none, fifty_lines, job, sustained};
 
 #[test]
 fn every_line_comes_out_of_every_connection() {
@@ -14,8 +14,8 @@ fn every_line_comes_out_of_every_connection() {
             let mut job = job(&server.address, backend, fifty_lines);
             job.fleet.shards = shards;
             let (record, events) = run_telling(&job);
-            let sustained = phases(&record).sustained.as_ref().expect("lines");
-            assert_none(&record.errors());
+            let sustained = sustained(&record);
+            assert_none(&record.phases.errors());
             assert_eq!((sustained.sent, sustained.deliveries), (50, 2000));
             assert_eq!(sustained.missing, 0);
             assert_eq!(sustained.latency.count, 2000);
@@ -26,7 +26,7 @@ fn every_line_comes_out_of_every_connection() {
             assert!((sustained.deliveries_per_second / rate - 1.0).abs() < 1e-9);
             let phase = PhaseName::Sustain;
             assert!(events.contains(&LoadEvent::Phase { phase }));
-            assert_eq!(record.close.closed_in_order, 40);
+            assert_closed(&record, 40);
         }
     }
 }
@@ -37,15 +37,11 @@ fn exponential_gaps_are_the_same_for_the_same_seed() {
         let sent = || {
             let server = Server::start(greet, deliver);
             let job = job(&server.address, backend, |spec| {
-                spec.sustain = Some(Sustain {
-                    rate_per_second: 300.0,
-                    arrivals: Arrivals::Exponential,
-                    duration_ns: 200_000_000,
-                });
+                spec.sustain = Some((300.0, Arrivals::Exponential, 200_000_000));
             });
             let record = run(&job);
-            let sustained = phases(&record).sustained.as_ref().expect("lines");
-            assert_none(&record.errors());
+            let sustained = sustained(&record);
+            assert_none(&record.phases.errors());
             assert_eq!(sustained.deliveries, sustained.sent * 40);
             sustained.sent
         };
@@ -66,7 +62,7 @@ fn latency_counts_from_the_due_time_also_where_the_server_stalls() {
     for backend in BACKENDS {
         let server = Server::start(greet, stalls);
         let record = run(&job(&server.address, backend, fifty_lines));
-        let sustained = phases(&record).sustained.as_ref().expect("lines");
+        let sustained = sustained(&record);
         assert_eq!((sustained.sent, sustained.deliveries), (50, 2000));
         let latency = sustained.latency.decode().expect("just encoded");
         let late = latency.count_between(50_000_000, u64::MAX);
@@ -90,7 +86,7 @@ fn nothing_more_is_put_when_the_speaker_is_lost() {
         let mut job = job(&server.address, backend, fifty_lines);
         job.fleet.reply_timeout_ns = 400_000_000;
         let record = run(&job);
-        let sustained = phases(&record).sustained.as_ref().expect("lines");
+        let sustained = sustained(&record);
         assert!((11..50).contains(&sustained.sent), "{}", sustained.sent);
         assert!(sustained.deliveries >= 11 * 39);
         assert!(

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use throng_load::{Interrupt, run_job};
-use throng_record::{Amount, ConnectionsPhase, Expect, LoadEvent, Protocol, RequestRecord, Stop};
+use throng_record::{
+    Amount, ConnectionsPhase, Expect, LoadEvent, PhaseName, Protocol, RequestRecord, Stop,
+};
 use throng_sys::clock::monotonic_ns;
 
-use super::support::{BACKENDS, echo, run, serve, serve_at};
+use super::support::{BACKENDS, OfExchange as _, echo, exchanged, run, serve, serve_at};
 use super::{REPLY, REQUEST, answer, as_it_is, at, expect, own};
 
 /// All of 91 requests answered, and every account of them says so.
@@ -68,8 +70,9 @@ fn every_client_does_exactly_its_number_and_the_server_closes() {
                 let mut job = own(&address, backend);
                 job.fleet.shards = shards;
                 let record = run(&job);
-                let connections = record.connections.as_ref().expect("it has them");
-                assert_eq!(record.errors().total(), 0, "{:?}", record.errors());
+                let connections = record.phases.connections().expect("it has them");
+                let errors = record.phases.errors();
+                assert_eq!(errors.total(), 0, "{errors:?}");
                 assert_all_answered(connections, 91);
                 let mut numbers = BTreeMap::<u32, Vec<u32>>::new();
                 for request in &connections.requests {
@@ -92,7 +95,7 @@ fn every_client_does_exactly_its_number_and_the_server_closes() {
 #[test]
 fn the_exchange_tells_the_same() {
     at(&serve(answer(&[REPLY])), as_it_is, |record, connections| {
-        let exchange = &record.exchange;
+        let exchange = exchanged(record);
         assert_eq!(
             (exchange.sent, exchange.replies, exchange.latency.count),
             (91, 91, 91)
@@ -103,10 +106,7 @@ fn the_exchange_tells_the_same() {
         assert_eq!(exchange.timeline.replies.iter().sum::<u64>(), 91);
         assert_eq!(exchange.latency, connections.request_latency);
         assert!(exchange.replies_per_second > 0.0 && exchange.steady.is_none());
-        assert_eq!(
-            (record.connect.connected, record.close.closed_in_order),
-            (0, 0)
-        );
+        assert_eq!(record.phases.0.len(), 1, "no connect and no close");
     });
 }
 
@@ -116,7 +116,7 @@ fn a_number_in_all_is_shared_by_the_clients() {
     for shards in [1, 2] {
         let change = |job: &mut throng_record::LoadJob| {
             job.fleet.shards = shards;
-            job.exchange.stop = Stop::Messages(101);
+            job.exchange_spec().stop = Stop::Messages(101);
         };
         at(&address, change, |_, connections| {
             assert_all_answered(connections, 101);
@@ -127,8 +127,8 @@ fn a_number_in_all_is_shared_by_the_clients() {
 #[test]
 fn after_a_time_what_is_under_way_is_still_awaited() {
     let for_a_while = |job: &mut throng_record::LoadJob| {
-        job.exchange.stop = Stop::DurationNs(200_000_000);
-        job.exchange.warmup = Amount::DurationNs(0);
+        job.exchange_spec().stop = Stop::DurationNs(200_000_000);
+        job.exchange_spec().warmup = Amount::DurationNs(0);
     };
     at(
         &serve(answer(&[REPLY])),
@@ -136,7 +136,7 @@ fn after_a_time_what_is_under_way_is_still_awaited() {
         |record, connections| {
             assert!(connections.answered > 0);
             assert_all_answered(connections, connections.begun);
-            assert!(record.exchange.duration_ns >= 200_000_000);
+            assert!(exchanged(record).duration_ns >= 200_000_000);
         },
     );
 }
@@ -144,12 +144,13 @@ fn after_a_time_what_is_under_way_is_still_awaited() {
 #[test]
 fn echoes_are_verified_one_a_connection() {
     let echoes = |job: &mut throng_record::LoadJob| {
-        job.exchange.protocol = Protocol::Echo {
+        job.exchange_spec().protocol = Protocol::Echo {
             size_bytes: 100_003,
         };
     };
     at(&serve(echo()), echoes, |record, connections| {
-        assert_eq!(record.errors().total(), 0, "{:?}", record.errors());
+        let errors = record.phases.errors();
+        assert_eq!(errors.total(), 0, "{errors:?}");
         assert_all_answered(connections, 91);
     });
 }
@@ -161,9 +162,10 @@ fn a_reply_may_end_with_the_peers_output() {
         &serve(answer(&[b"any", b"thing"])),
         to_the_end,
         |record, connections| {
-            assert_eq!(record.errors().total(), 0, "{:?}", record.errors());
+            let errors = record.phases.errors();
+            assert_eq!(errors.total(), 0, "{errors:?}");
             assert_all_answered(connections, 91);
-            assert_eq!(record.exchange.received_bytes, 91 * 8);
+            assert_eq!(exchanged(record).received_bytes, 91 * 8);
         },
     );
 }
@@ -172,13 +174,13 @@ fn a_reply_may_end_with_the_peers_output() {
 fn the_lab_is_told_before_the_first_connect_and_after_the_last_end() {
     let address = serve(answer(&[REPLY]));
     for backend in BACKENDS {
-        let (mut told, mut connected_at_ns, mut measured_at_ns) = (Vec::new(), 0, 0);
+        let (mut told, mut begun_at_ns, mut measured_at_ns) = (Vec::new(), 0, 0);
         let record = run_job(
             &own(&address, backend),
             &Interrupt::default(),
             &mut |event| {
                 match event {
-                    LoadEvent::Connected { .. } => connected_at_ns = monotonic_ns(),
+                    LoadEvent::Phase { .. } => begun_at_ns = monotonic_ns(),
                     LoadEvent::Measured => measured_at_ns = monotonic_ns(),
                     _ => {}
                 }
@@ -187,16 +189,15 @@ fn the_lab_is_told_before_the_first_connect_and_after_the_last_end() {
         )
         .expect("a job that can be done");
         told.retain(|event| !matches!(event, LoadEvent::Progress { .. }));
-        let connected = LoadEvent::Connected { connected: 0 };
+        let phase = PhaseName::Request;
         let stages = [
-            connected,
+            LoadEvent::Phase { phase },
             LoadEvent::Measuring,
             LoadEvent::Measured,
-            LoadEvent::Drained,
         ];
         assert_eq!(told, stages);
-        let connections = record.connections.expect("it has them");
-        assert!(connected_at_ns <= connections.started_at_monotonic_ns);
+        let connections = record.phases.connections().expect("it has them");
+        assert!(begun_at_ns <= connections.started_at_monotonic_ns);
         let ended_at_ns = connections.started_at_monotonic_ns + connections.duration_ns;
         assert!(ended_at_ns <= measured_at_ns);
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use socket2::{Domain, Socket, Type};
 use throng_record::{ConnectionsPhase, ErrorKind, Expect, LoadJob, LoadRecord, Stop};
 
-use super::support::serve;
+use super::support::{OfExchange as _, exchanged, serve};
 use super::{REPLY, answer, as_it_is, at, expect, request};
 
 /// All 91 requests failed in this way, and none was answered.
@@ -17,7 +17,7 @@ fn assert_all_failed(record: &LoadRecord, connections: &ConnectionsPhase, kind: 
 }
 
 fn assert_failed(record: &LoadRecord, connections: &ConnectionsPhase, kind: ErrorKind, total: u64) {
-    let errors = &record.exchange.errors;
+    let errors = &exchanged(record).errors;
     assert_eq!(
         (errors.of(kind), errors.total()),
         (total, total),
@@ -32,7 +32,7 @@ fn assert_failed(record: &LoadRecord, connections: &ConnectionsPhase, kind: Erro
             .all(|request| request.error == Some(kind))
     );
     assert_eq!(
-        (connections.request_latency.count, record.exchange.replies),
+        (connections.request_latency.count, exchanged(record).replies),
         (0, 0)
     );
 }
@@ -123,7 +123,7 @@ fn silence_times_out_and_leaves_nothing_behind() {
     let impatient = |job: &mut LoadJob| {
         job.fleet.connections = 3;
         job.fleet.reply_timeout_ns = 200_000_000;
-        job.exchange.stop = Stop::MessagesEach(2);
+        job.exchange_spec().stop = Stop::MessagesEach(2);
     };
     at(&serve(peer), impatient, |record, connections| {
         assert_failed(record, connections, ErrorKind::ReplyTimedOut, 6);
@@ -158,7 +158,7 @@ fn a_port_that_nobody_listens_on_refuses_each() {
     let (_bound, address) = refusing_port();
     at(&address, as_it_is, |record, connections| {
         assert_all_failed(record, connections, ErrorKind::ConnectRefused);
-        assert_eq!((connections.connected, record.exchange.sent), (0, 0));
+        assert_eq!((connections.connected, exchanged(record).sent), (0, 0));
         let unknown = |request: &&throng_record::RequestRecord| {
             request.connect_ns.is_none()
                 && request.last_data_sent_ns.is_none()
@@ -170,7 +170,7 @@ fn a_port_that_nobody_listens_on_refuses_each() {
 
 #[test]
 fn until_a_time_a_refused_client_pauses() {
-    let for_a_while = |job: &mut LoadJob| job.exchange.stop = Stop::DurationNs(300_000_000);
+    let for_a_while = |job: &mut LoadJob| job.exchange_spec().stop = Stop::DurationNs(300_000_000);
     let (_bound, address) = refusing_port();
     at(&address, for_a_while, |record, connections| {
         assert_failed(
@@ -196,11 +196,11 @@ fn a_full_accept_queue_shows_in_retransmitted_syns() {
         job.fleet.connections = 3;
         job.fleet.connect_timeout_ns = 2_000_000_000;
         job.fleet.reply_timeout_ns = 2_000_000_000;
-        job.exchange.stop = Stop::MessagesEach(1);
+        job.exchange_spec().stop = Stop::MessagesEach(1);
     };
     let (_listener, address) = throng_sys::socket::listen(&any, 0).expect("listening");
     at(&address.to_string(), impatient, |record, connections| {
-        let errors = &record.exchange.errors;
+        let errors = &exchanged(record).errors;
         assert_eq!(errors.total(), 3, "{errors:?}");
         let dropped: Vec<_> = connections
             .requests
@@ -234,8 +234,8 @@ fn a_client_goes_on_after_a_failure() {
     };
     let anew = |_: &mut LoadJob| accepted.store(0, Ordering::Relaxed);
     at(&serve(peer), anew, |record, connections| {
-        assert_eq!(record.exchange.errors.of(ErrorKind::ClosedEarly), 19);
+        assert_eq!(exchanged(record).errors.of(ErrorKind::ClosedEarly), 19);
         assert_eq!((connections.begun, connections.answered), (91, 72));
-        assert!(record.exchange.connections_served > 0);
+        assert!(exchanged(record).connections_served > 0);
     });
 }

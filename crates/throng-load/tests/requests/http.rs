@@ -2,7 +2,7 @@
 
 use throng_record::{ErrorKind, Expect, LoadJob};
 
-use super::support::serve;
+use super::support::{exchanged, serve};
 use super::{answer, at, expect};
 
 fn http(job: &mut LoadJob) {
@@ -24,10 +24,11 @@ fn a_length_chunks_or_the_end_end_a_response() {
     let to_the_end: &[&[u8]] = &[b"HTTP/1.0 200 OK\r\n\r\nhello", b", world"];
     for pieces in [by_length, by_chunks, to_the_end] {
         at(&serve(answer(pieces)), http, |record, connections| {
-            assert_eq!(record.errors().total(), 0, "{:?}", record.errors());
+            let errors = record.phases.errors();
+            assert_eq!(errors.total(), 0, "{errors:?}");
             assert_eq!((connections.begun, connections.answered), (91, 91));
             let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
-            assert_eq!(record.exchange.received_bytes, 91 * bytes as u64);
+            assert_eq!(exchanged(record).received_bytes, 91 * bytes as u64);
         });
     }
 }
@@ -36,7 +37,7 @@ fn a_length_chunks_or_the_end_end_a_response() {
 fn a_refusal_is_wrong_and_quoted() {
     let refusal: &[&[u8]] = &[b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"];
     at(&serve(answer(refusal)), http, |record, connections| {
-        let errors = &record.exchange.errors;
+        let errors = &exchanged(record).errors;
         assert_eq!(errors.of(ErrorKind::HttpStatus), 91, "{errors:?}");
         assert_eq!(connections.answered, 0);
         let example = &errors.first_examples[&ErrorKind::HttpStatus];
@@ -51,6 +52,6 @@ fn a_refusal_is_wrong_and_quoted() {
 fn a_response_cut_short_is_truncated() {
     let cut: &[&[u8]] = &[b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell"];
     at(&serve(answer(cut)), http, |record, _| {
-        assert_eq!(record.exchange.errors.of(ErrorKind::Truncated), 91);
+        assert_eq!(exchanged(record).errors.of(ErrorKind::Truncated), 91);
     });
 }

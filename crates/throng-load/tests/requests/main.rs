@@ -11,9 +11,9 @@ mod support;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use support::{BACKENDS, job, run};
+use support::{BACKENDS, OfExchange as _, job, run};
 use throng_record::{
-    Backend, ConnectionUse, ConnectionsPhase, Expect, LoadJob, LoadRecord, Protocol, Stop,
+    Backend, ConnectionUse, ConnectionsPhase, Expect, LoadJob, LoadRecord, Protocol, Sequence, Stop,
 };
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
@@ -23,17 +23,19 @@ const REPLY: &[u8] = b"one reply and no more\r\n";
 fn own(address: &str, backend: Backend) -> LoadJob {
     let mut job = job(address, backend);
     job.fleet.connections = 7;
-    job.exchange.connection = ConnectionUse::PerMessage {
+    let mut spec = job.exchange_spec().clone();
+    spec.connection = ConnectionUse::PerMessage {
         slow_first_byte_ns: 1_000_000_000,
         tells_every_request: true,
     };
-    job.exchange.stop = Stop::MessagesEach(13);
+    spec.stop = Stop::MessagesEach(13);
+    job.phases = Sequence::of_exchange(spec);
     expect(&mut job, Expect::Text(REPLY.to_vec()));
     job
 }
 
 fn expect(job: &mut LoadJob, expect: Expect) {
-    job.exchange.protocol = Protocol::Request {
+    job.exchange_spec().protocol = Protocol::Request {
         send: REQUEST.to_vec(),
         expect,
     };
@@ -49,7 +51,7 @@ fn at(
         let mut job = own(address, backend);
         change(&mut job);
         let record = run(&job);
-        let connections = record.connections.as_ref().expect("it has them");
+        let connections = record.phases.connections().expect("it has them");
         check(&record, connections);
     }
 }

@@ -11,7 +11,7 @@ use throng_record::{
     Amount, Arrivals, Closing, ExchangePhase, LoadJob, Pacing, SourceAddresses, Stop,
 };
 
-use super::support::serve;
+use super::support::{OfExchange as _, exchanged, serve};
 use super::{REPLY, answer, at, request};
 
 /// Answered at once.
@@ -34,11 +34,11 @@ fn a_warmup_is_answered_and_kept_apart() {
     for shards in [1, 2] {
         let warmed = |job: &mut LoadJob| {
             job.fleet.shards = shards;
-            job.exchange.warmup = Amount::Messages(31);
-            job.exchange.stop = Stop::Messages(101);
+            job.exchange_spec().warmup = Amount::Messages(31);
+            job.exchange_spec().stop = Stop::Messages(101);
         };
         at(&address, warmed, |record, connections| {
-            let exchange = &record.exchange;
+            let exchange = exchanged(record);
             assert_eq!((exchange.warmup_replies, exchange.replies), (31, 101));
             assert_eq!(
                 (exchange.warmup_latency.count, exchange.latency.count),
@@ -51,7 +51,7 @@ fn a_warmup_is_answered_and_kept_apart() {
             assert_eq!((connections.begun, connections.answered), (101, 101));
             assert_eq!(connections.request_latency.count, 101);
             assert_eq!(connections.requests.len(), 101);
-            assert_eq!(record.connected(), 132);
+            assert_eq!(record.phases.connected(), 132);
             assert_eq!(exchange.received_bytes, 132 * REPLY.len() as u64);
         });
     }
@@ -60,11 +60,11 @@ fn a_warmup_is_answered_and_kept_apart() {
 #[test]
 fn a_warmup_by_the_clock_lasts_as_long() {
     let warmed = |job: &mut LoadJob| {
-        job.exchange.warmup = Amount::DurationNs(50_000_000);
-        job.exchange.stop = Stop::DurationNs(100_000_000);
+        job.exchange_spec().warmup = Amount::DurationNs(50_000_000);
+        job.exchange_spec().stop = Stop::DurationNs(100_000_000);
     };
     at(&quick(), warmed, |record, connections| {
-        let exchange = &record.exchange;
+        let exchange = exchanged(record);
         assert!(exchange.warmup_duration_ns >= 50_000_000);
         assert!(exchange.warmup_replies > 0 && exchange.replies > 0);
         assert_eq!(connections.answered, connections.begun);
@@ -82,11 +82,11 @@ fn assert_all_due_is_told(rate_per_second: f64, begun: u64, exchange: &ExchangeP
 #[test]
 fn a_schedule_sends_what_is_due_and_no_more() {
     let scheduled = |job: &mut LoadJob| {
-        job.exchange.pacing = open(500.0);
-        job.exchange.stop = Stop::DurationNs(600_000_000);
+        job.exchange_spec().pacing = open(500.0);
+        job.exchange_spec().stop = Stop::DurationNs(600_000_000);
     };
     at(&quick(), scheduled, |record, connections| {
-        let exchange = &record.exchange;
+        let exchange = exchanged(record);
         assert!(exchange.duration_ns >= 600_000_000);
         assert_all_due_is_told(500.0, connections.begun, exchange);
         let scheduling = exchange.scheduling_error.as_ref().expect("a schedule");
@@ -107,11 +107,11 @@ fn a_request_that_waits_for_a_client_counts_from_its_due_time() {
     };
     let scheduled = |job: &mut LoadJob| {
         job.fleet.connections = 1;
-        job.exchange.pacing = open(200.0);
-        job.exchange.stop = Stop::DurationNs(400_000_000);
+        job.exchange_spec().pacing = open(200.0);
+        job.exchange_spec().stop = Stop::DurationNs(400_000_000);
     };
     at(&serve(slow), scheduled, |record, connections| {
-        let exchange = &record.exchange;
+        let exchange = exchanged(record);
         assert!(connections.begun <= 21, "{}", connections.begun);
         assert!(exchange.waited_for_connection > 0);
         assert_all_due_is_told(200.0, connections.begun, exchange);
@@ -141,15 +141,15 @@ fn requests_that_fail_were_outstanding_until_then() {
         }
     };
     let scheduled = |job: &mut LoadJob| {
-        job.exchange.pacing = open(200.0);
-        job.exchange.warmup = Amount::DurationNs(50_000_000);
-        job.exchange.stop = Stop::DurationNs(400_000_000);
+        job.exchange_spec().pacing = open(200.0);
+        job.exchange_spec().warmup = Amount::DurationNs(50_000_000);
+        job.exchange_spec().stop = Stop::DurationNs(400_000_000);
     };
     at(&serve(refusing), scheduled, |record, connections| {
         assert_eq!(connections.answered, 0);
-        let ended = record.exchange.errors.total() as f64;
+        let ended = exchanged(record).errors.total() as f64;
         assert!(ended > 20.0, "{ended}");
-        assert!(assert_agreed(&record.exchange) > 1.0);
+        assert!(assert_agreed(exchanged(record)) > 1.0);
     });
 }
 
@@ -175,7 +175,8 @@ fn the_peer_sees_the_end_or_a_reset_as_asked() {
     for closing in [Closing::Fin, Closing::Reset] {
         let closed = |job: &mut LoadJob| job.fleet.closing = closing;
         at(&address, closed, |record, connections| {
-            assert_eq!(record.errors().total(), 0, "{:?}", record.errors());
+            let errors = record.phases.errors();
+            assert_eq!(errors.total(), 0, "{errors:?}");
             assert_eq!(connections.answered, 91);
         });
         // The peer's threads note the ends a moment later.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use throng_load::{Interrupt, run_job};
 use throng_record::{
-    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord, Pacing, Protocol,
-    SourceAddresses, Stop,
+    Amount, Backend, ExchangePhase, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord,
+    Pacing, Protocol, Sequence, SourceAddresses, Stop,
 };
 
 pub(crate) const BACKENDS: [Backend; 2] = [Backend::Epoll, Backend::IoUring];
@@ -59,6 +59,7 @@ pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
         fleet: FleetSpec {
             address: address.to_owned(),
             connections: 10,
+            serves_at_once: None,
             shards: 1,
             backend,
             source: SourceAddresses::Spread,
@@ -67,21 +68,35 @@ pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
             connect_concurrency: 64,
             connect_rate_per_second: None,
             closing: throng_record::Closing::Fin,
+            seed: 1,
             connect_timeout_ns: 5_000_000_000,
             reply_timeout_ns: 5_000_000_000,
         },
-        exchange: ExchangeSpec {
+        phases: Sequence::of_exchange(ExchangeSpec {
             protocol: Protocol::Echo { size_bytes: 6 },
             connection: throng_record::ConnectionUse::Kept,
             verify: true,
             pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::Messages(0),
             stop: Stop::Messages(1009),
-            seed: 1,
-            serves_at_once: None,
-        },
-        work: throng_record::Work::Exchange,
+        }),
     }
+}
+
+/// A job whose exchange, the first where there are several, is to be changed.
+pub(crate) trait OfExchange {
+    fn exchange_spec(&mut self) -> &mut ExchangeSpec;
+}
+
+impl OfExchange for LoadJob {
+    fn exchange_spec(&mut self) -> &mut ExchangeSpec {
+        self.phases.exchange_mut().expect("an exchange")
+    }
+}
+
+/// What was exchanged, on kept connections or each message on its own.
+pub(crate) fn exchanged(record: &LoadRecord) -> &ExchangePhase {
+    record.phases.exchange().expect("a record of the exchange")
 }
 
 pub(crate) fn run(job: &LoadJob) -> LoadRecord {

@@ -31,13 +31,13 @@ pub(super) fn of(record: &RunRecord, target: u32, setting: u32) -> Cell {
         found.as_ref().map(latency_summary)
     };
     let connect_latency = latency("connect latency", |trial| {
-        Some(&trial.connections.as_ref()?.connect_latency)
+        Some(&trial.phases.connections()?.connect_latency)
     });
     let first_byte_latency = latency("first-byte latency", |trial| {
-        Some(&trial.connections.as_ref()?.first_byte_latency)
+        Some(&trial.phases.connections()?.first_byte_latency)
     });
     let reply_latency = latency("reply latency", |trial| {
-        Some(&trial.connections.as_ref()?.reply_latency)
+        Some(&trial.phases.connections()?.reply_latency)
     });
     let duration_ns = median::estimate(&durations(basis.iter().copied()));
     let duration_least_ns = phases(basis).find_map(|phase| phase.duration_least_ns);
@@ -80,13 +80,13 @@ pub(super) fn of(record: &RunRecord, target: u32, setting: u32) -> Cell {
 }
 
 fn phases<'a>(trials: &[&'a Trial]) -> impl Iterator<Item = &'a ConnectionsPhase> {
-    trials.iter().filter_map(|trial| trial.connections.as_ref())
+    trials.iter().filter_map(|trial| trial.phases.connections())
 }
 
 fn durations<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
     let of = |phase: &ConnectionsPhase| phase.duration_ns as f64;
     trials
-        .filter_map(|trial| trial.connections.as_ref().map(of))
+        .filter_map(|trial| trial.phases.connections().map(of))
         .collect()
 }
 
@@ -108,14 +108,7 @@ pub(crate) fn failures(trials: &[&Trial]) -> Failures {
 
 /// Failures of a trial, of whichever phase.
 pub(crate) fn errors(trial: &Trial) -> ErrorCounts {
-    let mut errors = ErrorCounts::default();
-    let connect = trial.connect.as_ref().map(|phase| &phase.errors);
-    let exchange = trial.exchange.as_ref().map(|phase| &phase.errors);
-    let close = trial.close.as_ref().map(|phase| &phase.errors);
-    for of_phase in [connect, exchange, close].into_iter().flatten() {
-        errors.merge(of_phase);
-    }
-    errors
+    trial.phases.errors()
 }
 
 pub(crate) fn by_kind(errors: &ErrorCounts) -> Failures {
@@ -221,7 +214,7 @@ impl OneTrial<'_> {
 
     /// Sums that lack connections would pass for whole ones.
     fn by_tcp_info(&self, pick: fn(&ConnectionsPhase) -> u64) -> Option<u64> {
-        let phase = self.trial.connections.as_ref()?;
+        let phase = self.trial.phases.connections()?;
         (phase.without_tcp_info == 0).then(|| pick(phase))
     }
 

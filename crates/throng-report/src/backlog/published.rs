@@ -139,7 +139,7 @@ impl PublishedTable {
 pub fn beside(target: &TargetRecord, setting: &Setting) -> Option<Published> {
     let reference = reference();
     let handling = handling(target, setting)?;
-    let Stop::MessagesEach(requests) = setting.stop else {
+    let Stop::MessagesEach(requests) = setting.phases.exchange()?.stop else {
         return None;
     };
     let service_time_ns = setting.service_time_ns?;

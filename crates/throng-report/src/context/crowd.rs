@@ -1,24 +1,25 @@
 //! The circumstances of the experiments with many connections: how they are opened, and what is then said to them.
 
-use throng_record::{Arrivals, Work};
+use throng_record::{Arrivals, Sequence};
 
 use super::told::{Told, quoted};
-use crate::format::{exact, plural, rate, setting_ns};
+use crate::format::{exact, rate, setting_ns};
 
 impl Told<'_> {
     /// Who connects how, is greeted with what, and hears what.
     pub(super) fn fanout(&self) -> Vec<String> {
         let mut phrases = vec![self.connections(), self.connects()];
-        if let Work::Fanout(spec) = &self.setting.work {
-            let greeting = self.or_swept("greeting", || match &spec.greeting {
+        let asked = &self.setting.phases;
+        if let Some(put) = asked.put() {
+            let greeting = self.or_swept("greeting", || match asked.greeting() {
                 Some(greeting) => quoted(greeting),
                 None => "nothing".to_owned(),
             });
-            let line = self.or_swept("line", || quoted(&spec.line));
+            let line = self.or_swept("line", || quoted(&put.line));
             phrases.push(format!(
                 "each greeted with {greeting}; {line} put to one of them comes out of all"
             ));
-            if let Some(sustain) = &spec.sustain {
+            if let Some(sustain) = asked.sustain() {
                 let lines = match self.swept("rate") {
                     Some(rates) => format!("{rates} lines/s"),
                     None => format!("{} lines/s", sustain.rate_per_second),
@@ -31,37 +32,36 @@ impl Told<'_> {
                 phrases.push(format!("then {lines} for {length}, {gaps} gaps"));
             }
         }
-        phrases.push(plural(self.plan.repeats.into(), "repeat"));
+        phrases.push(self.repeats());
         phrases
     }
 
     /// Who connects how, and is pinged after what time.
     pub(super) fn hold(&self) -> Vec<String> {
         let mut phrases = vec![self.connections(), self.connects()];
-        if let Work::Hold(spec) = &self.setting.work {
-            phrases.push(match (self.swept("hold"), spec.hold_ns) {
+        let asked = &self.setting.phases;
+        if let Some(hold_ns) = asked.hold_ns() {
+            phrases.push(match (self.swept("hold"), hold_ns) {
                 (Some(lengths), _) => format!("held for {lengths}"),
                 (None, 0) => "not held".to_owned(),
                 (None, length_ns) => format!("held for {}", setting_ns(length_ns)),
             });
-            let pinged = |work: &Work| match work {
-                Work::Hold(spec) => spec.pings,
-                Work::Exchange | Work::Fanout(_) | Work::Accept(_) => 0,
-            };
+            let pinged = |phases: &Sequence| phases.ping().map_or(0, |ping| ping.pings);
+            let number = pinged(asked);
             let all = || self.plan.settings.iter();
-            let are_all = all().all(|one| pinged(&one.work) == one.connections);
+            let are_all = all().all(|one| pinged(&one.phases) == one.connections);
             let pings = match self.swept("pings") {
                 Some(pings) => format!("{pings} of them pinged"),
-                None if spec.pings == 0 => "none pinged".to_owned(),
+                None if number == 0 => "none pinged".to_owned(),
                 None if are_all => "each pinged once".to_owned(),
-                None => format!("{} of them pinged", exact(spec.pings.into())),
+                None => format!("{} of them pinged", exact(number.into())),
             };
-            phrases.push(match spec.pings {
+            phrases.push(match number {
                 0 => pings,
-                _ => format!("{pings}: {}", self.protocol()),
+                _ => format!("{pings}: {}", self.protocol().unwrap_or_default()),
             });
         }
-        phrases.push(plural(self.plan.repeats.into(), "repeat"));
+        phrases.push(self.repeats());
         phrases
     }
 

@@ -27,6 +27,45 @@ impl Told<'_> {
         self.swept(key).unwrap_or_else(shared)
     }
 
+    /// What goes over how many connections, how fast, and how long.
+    pub(super) fn echo(&self) -> Vec<String> {
+        let mut phrases: Vec<String> = self.protocol().into_iter().collect();
+        phrases.push(self.connections());
+        phrases.extend(self.paced());
+        phrases
+    }
+
+    /// Who asks, how fast, and how long.
+    pub(super) fn churn(&self) -> Vec<String> {
+        let mut phrases = vec![self.cycling_clients()];
+        phrases.extend(self.paced());
+        phrases
+    }
+
+    /// What is asked, by whom, and how long it takes to answer.
+    pub(super) fn backlog(&self) -> Vec<String> {
+        let mut phrases: Vec<String> = self.protocol().into_iter().collect();
+        phrases.extend([self.clients(), self.service_time(), self.repeats()]);
+        phrases
+    }
+
+    fn paced(&self) -> Vec<String> {
+        let Some(asked) = self.setting.phases.exchange() else {
+            return vec![self.repeats()];
+        };
+        let stop = self.stop(asked.stop);
+        let warmup = self.warmup(asked.warmup);
+        let repeats = self.repeats();
+        vec![
+            self.pacing(&asked.pacing),
+            format!("{repeats} of {stop}, after {warmup} of warm-up"),
+        ]
+    }
+
+    pub(super) fn repeats(&self) -> String {
+        plural(self.plan.repeats.into(), "repeat")
+    }
+
     /// A noun with all its numbers, or with the one.
     fn number(&self, key: &str, number: u64, noun: &str) -> String {
         match self.swept(key) {
@@ -35,8 +74,9 @@ impl Told<'_> {
         }
     }
 
-    pub(super) fn protocol(&self) -> String {
-        let what = match &self.setting.protocol {
+    /// What is sent, and what answers it; nothing where no message is answered.
+    pub(super) fn protocol(&self) -> Option<String> {
+        let what = match self.setting.phases.protocol()? {
             _ if self.requests_differ() => {
                 let workload = self.or_swept("workload", || self.setting.workload.clone());
                 format!("requests of the workload {workload}")
@@ -57,11 +97,18 @@ impl Told<'_> {
                 format!("{send} answered by {expect}")
             }
         };
-        match (self.swept("verify"), self.setting.verify) {
+        Some(match (self.swept("verify"), self.is_verified()) {
             (Some(_), _) => format!("{what}, verified or not"),
             (None, true) => what,
             (None, false) => format!("{what}, not verified"),
-        }
+        })
+    }
+
+    fn is_verified(&self) -> bool {
+        let phases = &self.setting.phases;
+        let of_exchange = phases.exchange().map(|spec| spec.verify);
+        let of_pings = phases.ping().map(|spec| spec.verify);
+        of_exchange.or(of_pings).unwrap_or(true)
     }
 
     /// Whether the first request is not all settings', and no key of its own tells them apart: it follows from the workload or the
@@ -70,7 +117,7 @@ impl Told<'_> {
         let of_its_own = ["size", "send", "expect"];
         let mut settings = self.plan.settings.iter();
         of_its_own.iter().all(|key| self.swept(key).is_none())
-            && settings.any(|one| one.protocol != self.setting.protocol)
+            && settings.any(|one| one.phases.protocol() != self.setting.phases.protocol())
     }
 
     pub(super) fn connections(&self) -> String {
@@ -81,7 +128,7 @@ impl Told<'_> {
     }
 
     /// Of the backlog experiment: who asks how much.
-    pub(super) fn clients(&self) -> String {
+    fn clients(&self) -> String {
         let number = exact(self.setting.connections.into());
         let clients = self
             .swept("clients")
@@ -100,7 +147,7 @@ impl Told<'_> {
     }
 
     /// Of the churn experiment: who asks, and how a connection ends.
-    pub(super) fn cycling_clients(&self) -> String {
+    fn cycling_clients(&self) -> String {
         let clients = match self.swept("clients") {
             Some(numbers) => format!("{numbers} clients"),
             None => plural(self.setting.connections.into(), "client"),
@@ -113,7 +160,7 @@ impl Told<'_> {
     }
 
     /// How long a request is to take, or is said to take.
-    pub(super) fn service_time(&self) -> String {
+    fn service_time(&self) -> String {
         let shared = || self.setting.service_time_ns.map(setting_ns);
         match self.swept("service-time").or_else(shared) {
             Some(time) => format!("service time {time}"),
@@ -131,10 +178,10 @@ impl Told<'_> {
     }
 
     /// The rule of the sending, in the field's terms.
-    pub(super) fn pacing(&self) -> String {
+    fn pacing(&self, pacing: &Pacing) -> String {
         let each =
             |outstanding: &u32| self.or_swept("outstanding", || exact((*outstanding).into()));
-        match &self.setting.pacing {
+        match pacing {
             Pacing::Closed { .. } if self.cycles() => {
                 "closed loop, one cycle at a time each".to_owned()
             }
@@ -175,8 +222,8 @@ impl Told<'_> {
         }
     }
 
-    pub(super) fn stop(&self) -> String {
-        match self.setting.stop {
+    fn stop(&self, stop: Stop) -> String {
+        match stop {
             Stop::Messages(number) => self.number("messages", number, self.unit()),
             Stop::MessagesEach(number) => {
                 format!("{} of each client", plural(number, self.unit()))
@@ -196,8 +243,8 @@ impl Told<'_> {
         }
     }
 
-    pub(super) fn warmup(&self) -> String {
-        self.or_swept("warmup", || match self.setting.warmup {
+    fn warmup(&self, warmup: Amount) -> String {
+        self.or_swept("warmup", || match warmup {
             Amount::Messages(number) => plural(number, self.unit()),
             Amount::DurationNs(duration) => setting_ns(duration),
         })

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use throng_record::accept::{IdleCost, IdleSlice};
-use throng_record::{RunRecord, Trial, Work};
+use throng_record::{RunRecord, Trial};
 
 /// The columns.
 #[derive(Default, Serialize)]
@@ -35,11 +35,11 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
         findings: super::findings(trial),
         ..Figures::default()
     };
-    if let Work::Accept(spec) = &trial.job.work {
+    if let Some(spec) = trial.job.phases.multiplexer() {
         figures.multiplexer = spec.multiplexer.name();
         figures.entries_as_published = Some(spec.published);
     }
-    if let Some(phase) = &trial.accept {
+    if let Some(phase) = trial.phases.multiplexer() {
         figures.accepted = Some(phase.accepted);
         figures.stopped_by = phase.stopped_by.clone().unwrap_or_default();
         fill_accept(&mut figures, &phase.accept);

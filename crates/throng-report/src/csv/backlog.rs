@@ -69,7 +69,7 @@ pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
         ..Figures::default()
     };
     fill_asked(&mut figures, record, trial);
-    if let Some(phase) = &trial.connections {
+    if let Some(phase) = trial.phases.connections() {
         fill_phase(&mut figures, phase);
         if trial.outcome == Outcome::Completed {
             fill_whole(&mut figures, phase);

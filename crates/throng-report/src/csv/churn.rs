@@ -69,17 +69,18 @@ pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
     };
     figures.time_wait_sockets = counter("Sockstat.TimeWait");
     figures.time_wait_overflows = counter("TcpExt.TCPTimeWaitOverflow");
-    if let Pacing::Open {
+    let pacing = trial.job.phases.exchange().map(|asked| &asked.pacing);
+    if let Some(&Pacing::Open {
         rate_per_second, ..
-    } = trial.job.exchange.pacing
+    }) = pacing
     {
         figures.rate_asked_per_second = Some(rate_per_second);
         figures.rate_kept_share = rate::kept_share(trial);
     }
-    if let Some(exchange) = &trial.exchange {
+    if let Some(exchange) = trial.phases.exchange() {
         fill_exchange(&mut figures, exchange);
     }
-    if let Some(connections) = &trial.connections {
+    if let Some(connections) = trial.phases.connections() {
         fill_connections(&mut figures, connections);
     }
     figures

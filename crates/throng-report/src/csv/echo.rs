@@ -48,7 +48,12 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
 }
 
 fn fill_circumstances(line: &mut Figures, trial: &Trial) {
-    let exchange = &trial.job.exchange;
+    line.rate_kept_share = rate::kept_share(trial);
+    line.backend = Backend::name(trial.job.fleet.backend);
+    line.shards = trial.job.fleet.shards;
+    let Some(exchange) = trial.job.phases.exchange() else {
+        return;
+    };
     line.outstanding_per_connection = exchange.pacing.outstanding();
     (line.pacing, line.rate_asked_per_second) = match exchange.pacing {
         Pacing::Closed { .. } => ("closed", None),
@@ -57,17 +62,14 @@ fn fill_circumstances(line: &mut Figures, trial: &Trial) {
             rate_per_second, ..
         } => ("open", Some(rate_per_second)),
     };
-    line.rate_kept_share = rate::kept_share(trial);
     line.message_size_bytes = match &exchange.protocol {
         Protocol::Echo { size_bytes } => u64::from(*size_bytes),
         Protocol::Request { send, .. } => send.len() as u64,
     };
-    line.backend = Backend::name(trial.job.fleet.backend);
-    line.shards = trial.job.fleet.shards;
 }
 
 fn fill_phases(line: &mut Figures, trial: &Trial) {
-    if let Some(connect) = &trial.connect {
+    if let Some(connect) = trial.phases.connect() {
         line.connections_opened = Some(connect.connected);
         line.connect_duration_ns = Some(connect.duration_ns);
         if connect.latency.count > 0 {
@@ -76,7 +78,7 @@ fn fill_phases(line: &mut Figures, trial: &Trial) {
         }
         line.errors += connect.errors.total();
     }
-    if let Some(exchange) = &trial.exchange {
+    if let Some(exchange) = trial.phases.exchange() {
         line.window_ns = Some(exchange.duration_ns);
         line.messages_sent = Some(exchange.sent);
         line.messages_replied = Some(exchange.replies);
@@ -100,7 +102,7 @@ fn fill_phases(line: &mut Figures, trial: &Trial) {
         }
         fill_latency(line, &exchange.latency);
     }
-    if let Some(close) = &trial.close {
+    if let Some(close) = trial.phases.close() {
         line.errors += close.errors.total();
     }
 }

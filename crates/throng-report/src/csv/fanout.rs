@@ -3,7 +3,7 @@
 //! Left out on purpose: the latencies by index but for the first and the last tenth. They are in the record, up to 128 slices a phase.
 
 use serde::Serialize;
-use throng_record::{FanoutPhases, LinePhase, RunRecord, SustainedPhase, Trial};
+use throng_record::{LinePhase, Phases, RunRecord, SustainedPhase, Trial};
 
 use super::phases::costs_of;
 use super::quantiles;
@@ -99,7 +99,7 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
         findings: super::findings(trial),
         ..Figures::default()
     };
-    if let Some(phase) = &trial.connect {
+    if let Some(phase) = trial.phases.connect() {
         figures.connected = Some(phase.connected);
         figures.syn_retransmissions = Some(phase.syn_retransmissions);
         figures.stopped_by = crowd::stop_words(phase).unwrap_or_default();
@@ -110,13 +110,11 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
         ] = quantiles(&phase.latency);
     }
     fill_costs(&mut figures, trial);
-    if let Some(fanout) = &trial.fanout {
-        figures.speaker = fanout.speaker;
-        fill_lines(&mut figures, fanout, trial.job.fleet.connections);
-        if let Some(phase) = &fanout.sustained {
-            fill_sustained(&mut figures, phase);
-            figures.sustain_rate_kept_share = rate::kept_share(trial);
-        }
+    fill_lines(&mut figures, &trial.phases, trial.job.fleet.connections);
+    figures.speaker = trial.phases.put().and_then(|put| put.speaker);
+    if let Some(phase) = trial.phases.sustained() {
+        fill_sustained(&mut figures, phase);
+        figures.sustain_rate_kept_share = rate::kept_share(trial);
     }
     figures
 }
@@ -179,9 +177,8 @@ fn fill_costs(figures: &mut Figures, trial: &Trial) {
     [.., figures.sustain_server_cpu_ns] = costs.server;
 }
 
-fn fill_lines(figures: &mut Figures, fanout: &FanoutPhases, connections: u32) {
-    let (acknowledge, get) = (fanout.acknowledge.as_ref(), fanout.get.as_ref());
-    if let Some(phase) = acknowledge {
+fn fill_lines(figures: &mut Figures, phases: &Phases, connections: u32) {
+    if let Some(phase) = phases.greeting() {
         figures.acknowledge_due = Some(phase.due);
         figures.acknowledge_received = Some(phase.received);
         [
@@ -195,7 +192,7 @@ fn fill_lines(figures: &mut Figures, fanout: &FanoutPhases, connections: u32) {
             figures.acknowledge_last_tenth_latency_ns_mean,
         ] = tenths(phase, connections);
     }
-    if let Some(phase) = get {
+    if let Some(phase) = phases.put().map(|put| &put.line) {
         figures.get_due = Some(phase.due);
         figures.get_received = Some(phase.received);
         [

@@ -9,6 +9,7 @@ use super::phases::costs_of;
 use super::quantiles;
 use crate::crowd;
 use crate::hold::curve::{rate_first, rate_last};
+use crate::hold::lost;
 use crate::phases::PhaseKind;
 
 /// The columns.
@@ -97,13 +98,13 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
             .generator
             .as_ref()
             .and_then(|side| side.memory_per_connection_bytes),
-        close_duration_ns: trial.close.as_ref().map(|phase| phase.duration_ns),
+        close_duration_ns: trial.phases.close().map(|phase| phase.duration_ns),
         errors: super::errors(trial),
         findings: super::findings(trial),
         ..Figures::default()
     };
     fill_costs(&mut figures, trial);
-    if let Some(phase) = &trial.connect {
+    if let Some(phase) = trial.phases.connect() {
         figures.connected = Some(phase.connected);
         figures.connect_duration_ns = Some(phase.duration_ns);
         figures.opened_ns = Some(phase.opened_ns).filter(|&time_ns| time_ns > 0);
@@ -118,18 +119,20 @@ pub(super) fn figures(_: &RunRecord, trial: &Trial) -> Figures {
             figures.connect_latency_ns_max,
         ] = quantiles(&phase.latency);
     }
-    if let Some(hold) = &trial.hold {
-        figures.held_ns = Some(hold.held_ns);
-        figures.lost = Some(hold.lost_errors.total());
-        figures.pinged = Some(hold.pinged);
-        figures.answered = Some(hold.answered);
-        figures.not_pinged = Some(hold.not_pinged);
+    if let Some(hold) = trial.phases.hold() {
+        figures.held_ns = Some(hold.duration_ns);
+        figures.lost = Some(lost(&trial.phases));
+    }
+    if let Some(ping) = trial.phases.ping() {
+        figures.pinged = Some(ping.pinged);
+        figures.answered = Some(ping.answered);
+        figures.not_pinged = Some(ping.not_pinged);
         figures.ping_duration_ns = PhaseKind::Ping.duration_ns(trial);
         [
             figures.ping_latency_ns_p50,
             figures.ping_latency_ns_p99,
             figures.ping_latency_ns_max,
-        ] = quantiles(&hold.ping_latency);
+        ] = quantiles(&ping.latency);
     }
     if let Some(memory) = &trial.kernel_memory {
         fill_kernel(&mut figures, memory);

@@ -47,15 +47,13 @@ pub(super) fn of(behind: &Behind<'_>, connections: u32) -> Vec<Order> {
     trials.sort_by_key(length);
     let heard = trials.iter().filter(|trial| length(trial).is_some());
     let heard: Vec<&&Trial> = heard.collect();
-    let Some(fanout) = heard
-        .get(heard.len().saturating_sub(1) / 2)
-        .and_then(|trial| trial.fanout.as_ref())
-    else {
+    let Some(typical) = heard.get(heard.len().saturating_sub(1) / 2) else {
         return Vec::new();
     };
+    let got = typical.phases.put().map(|put| &put.line);
     let phases = [
-        (PhaseKind::Acknowledge, fanout.acknowledge.as_ref()),
-        (PhaseKind::Get, fanout.get.as_ref()),
+        (PhaseKind::Acknowledge, typical.phases.greeting()),
+        (PhaseKind::Get, got),
     ];
     let order = |(phase, line): (PhaseKind, Option<&LinePhase>)| {
         let line = line.filter(|line| !line.slowest.is_empty())?;

@@ -38,7 +38,7 @@ pub struct Slab {
 
 pub(super) fn of(trial: &Trial) -> Option<KernelMemory> {
     let memory = trial.kernel_memory.as_ref()?;
-    let connected = f64::from(trial.connect.as_ref()?.connected.max(1));
+    let connected = f64::from(trial.phases.connect()?.connected.max(1));
     let (before, open) = (&memory.before, &memory.connected);
     let each = |pick: fn(&KernelMemorySample) -> u64| {
         (pick(open) as f64 - pick(before) as f64) / connected

@@ -15,7 +15,7 @@ fn with_equal_rates(mut record: RunRecord) -> RunRecord {
         .trials
         .retain(|trial| trial.outcome == Outcome::Completed && trial.stands());
     for trial in &mut record.trials {
-        if let Some(exchange) = &mut trial.exchange {
+        if let Some(exchange) = trial.phases.exchange_mut() {
             exchange.replies_per_second = 100_000.0 + 1_000.0 * f64::from(trial.repeat);
         }
     }

@@ -137,7 +137,7 @@ fn ten_requests_at_most_are_told_of_the_slowest_first() {
     let summary = Summary::of(&record);
     assert_eq!(summary.slowest.len(), 8, "those without a cause are not");
     for trial in &mut record.trials {
-        if let Some(phase) = &mut trial.connections {
+        if let Some(phase) = trial.phases.connections_mut() {
             let again = phase.requests.clone();
             phase.requests.extend(again);
         }
@@ -148,13 +148,14 @@ fn ten_requests_at_most_are_told_of_the_slowest_first() {
     let times = summary.slowest.iter().map(|slow| slow.request.duration_ns);
     assert!(times.rev().is_sorted());
     let is_slowest = |trial: &&mut Trial| {
-        let mut phases = trial.connections.iter();
+        let mut phases = trial.phases.connections().into_iter();
         phases.any(|phase| phase.requests.iter().any(|one| one.duration_ns == slowest))
     };
     let mut sound = Vec::new();
     for trial in record.trials.iter_mut().filter(is_slowest) {
         let mut beside_it = trial.clone();
-        (beside_it.verdict, beside_it.connections) = (Verdict::Valid, None);
+        beside_it.verdict = Verdict::Valid;
+        beside_it.phases.0.clear();
         sound.push(beside_it);
         trial.verdict = Verdict::Invalid;
     }
@@ -440,7 +441,7 @@ fn an_amplification_is_marked_where_requests_failed_and_never_below_one() {
     assert!(text.contains("‡ 1.60×"), "{text}");
     assert!(text.contains("‡: requests failed"), "{text}");
     for trial in &mut record.trials {
-        if let Some(phase) = &mut trial.connections {
+        if let Some(phase) = trial.phases.connections_mut() {
             phase.duration_ns = phase.duration_least_ns.expect("known") * 9 / 10;
         }
     }
@@ -516,7 +517,7 @@ fn the_head_tells_no_workload_for_another() {
             value: (*workload).to_owned(),
         });
         if *workload == "http" {
-            setting.protocol = Protocol::Request {
+            fixture::asked(setting).protocol = Protocol::Request {
                 send: b"GET /".to_vec(),
                 expect: Expect::HttpResponse,
             };

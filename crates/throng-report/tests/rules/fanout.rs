@@ -34,7 +34,7 @@ fn a_phase_is_the_median_of_the_repeats_with_its_spread() {
         .trials
         .iter()
         .filter(|trial| (trial.target, trial.setting) == (1, 1))
-        .filter_map(|trial| Some(trial.fanout.as_ref()?.get.as_ref()?.duration_ns))
+        .filter_map(|trial| Some(trial.phases.put()?.line.duration_ns))
         .collect();
     lengths.sort_unstable();
     assert_eq!((get.values, get.median), (3, lengths[1] as f64));
@@ -84,8 +84,7 @@ fn greetings_that_did_not_come_to_all_have_no_length_of_0() {
         if (trial.target, trial.setting) != (1, 1) {
             continue;
         }
-        let fanout = trial.fanout.as_mut().expect("made with one");
-        let phase = fanout.acknowledge.as_mut().expect("made with one");
+        let phase = trial.phases.greeting_mut().expect("made with one");
         // All that came had come while others connected.
         (phase.received, phase.duration_ns) = (trial.repeat * 3_000, 0);
         trial.verdict = Verdict::Partial;
@@ -193,9 +192,7 @@ fn invalid_failed_and_missing_trials_have_a_report() {
     let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("✗ interrupted"), "{text}");
     for trial in &mut record.trials {
-        trial.connect = None;
-        trial.fanout = None;
-        trial.phase_costs.clear();
+        trial.phases.0.clear();
     }
     for format in Format::ALL {
         assert!(!render(&record, format, &FULL).is_empty());

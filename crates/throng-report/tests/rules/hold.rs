@@ -1,6 +1,6 @@
 //! The rules of the hold experiment's report.
 
-use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Verdict};
+use throng_record::{CheckKind, CheckResult, Outcome, PhaseName, RunRecord, Verdict};
 use throng_report::hold::Row;
 use throng_report::median::Spread;
 use throng_report::phases::PhaseKind;
@@ -128,10 +128,12 @@ fn a_phases_cpu_time_stands_beside_the_time_in_which_it_was_used() {
     let mut record = fixture::hold_few();
     // Answers ended early; the last time-outs eleven seconds later.
     let trial = &mut record.trials[0];
-    trial.hold.as_mut().expect("made with one").ping_duration_ns = 1_200_000_000;
-    let mut costs = trial.phase_costs.iter_mut();
-    let ping = costs.find(|cost| cost.phase.name() == "ping");
-    ping.expect("it cost something").window_ns = 12_300_000_000;
+    let mut phases = trial.phases.0.iter_mut();
+    let ping = phases.find(|phase| phase.measured.name() == PhaseName::Ping);
+    let cost = ping.and_then(|phase| phase.cost.as_mut());
+    cost.expect("it cost something").window_ns = 12_300_000_000;
+    let ping = trial.phases.ping_mut().expect("made with one");
+    ping.duration_ns = 1_200_000_000;
     let row = row(&record, "epoll-shared");
     let mut phases = row.phases.iter();
     let ping = phases.find(|one| one.phase == PhaseKind::Ping);
@@ -147,8 +149,8 @@ fn a_phases_cpu_time_stands_beside_the_time_in_which_it_was_used() {
 #[test]
 fn pings_none_of_which_was_answered_have_no_length() {
     let mut record = fixture::hold_few();
-    let hold = record.trials[0].hold.as_mut().expect("made with one");
-    (hold.answered, hold.ping_duration_ns) = (0, 0);
+    let ping = record.trials[0].phases.ping_mut().expect("made with one");
+    (ping.answered, ping.duration_ns) = (0, 0);
     let row = row(&record, "epoll-shared");
     assert_eq!((row.answered, row.ping_duration_ns), (Some(0), None));
     let mut phases = row.phases.iter();
@@ -186,7 +188,7 @@ fn the_memory_of_few_connections_is_not_told_in_parts_either() {
     };
     assert_eq!(told(&record), (true, false));
     for trial in &mut record.trials {
-        trial.connect.as_mut().expect("made with one").connected = 999;
+        trial.phases.connect_mut().expect("made with one").connected = 999;
     }
     assert_eq!(told(&record), (false, true));
 }
@@ -209,8 +211,7 @@ fn a_reservation_is_marked() {
 fn a_record_without_measurements_has_a_report() {
     let mut record = fixture::hold();
     for trial in &mut record.trials {
-        trial.connect = None;
-        trial.hold = None;
+        trial.phases.0.clear();
         trial.kernel_memory = None;
         trial.server = None;
         trial.generator = None;

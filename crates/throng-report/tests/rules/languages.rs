@@ -14,14 +14,14 @@ fn as_published() -> RunRecord {
         name.clone_into(&mut target.name);
     }
     for setting in &mut record.plan.settings {
-        setting.pacing = Pacing::Lockstep { group: 2 };
+        fixture::asked(setting).pacing = Pacing::Lockstep { group: 2 };
     }
     record
 }
 
 fn with_warmup(mut record: RunRecord, warmup: Amount) -> RunRecord {
     for setting in &mut record.plan.settings {
-        setting.warmup = warmup;
+        fixture::asked(setting).warmup = warmup;
     }
     record
 }
@@ -59,7 +59,7 @@ fn of_several_published_versions_the_latest_stands_in_the_table() {
 fn what_was_asked_otherwise_has_nothing_beside_it() {
     let mut closed = as_published();
     for setting in &mut closed.plan.settings {
-        setting.pacing = Pacing::Closed { outstanding: 1 };
+        fixture::asked(setting).pacing = Pacing::Closed { outstanding: 1 };
     }
     assert_eq!(published(&closed, "cpp/epoll"), None);
     assert!(!terminal(&closed, None, false).contains("published"));

@@ -14,8 +14,8 @@ mod rates;
 
 use throng_record::plan::Experiment;
 use throng_record::{
-    Check, CheckKind, CheckResult, Finding, Outcome, RepliesPerConnection, RunRecord, SteadyWindow,
-    Trial, Verdict,
+    Check, CheckKind, CheckResult, Finding, Outcome, PhaseName, RepliesPerConnection, RunRecord,
+    SteadyWindow, Trial, Verdict,
 };
 use throng_report::median::Spread;
 use throng_report::ratio::{Bound, Compared};
@@ -199,10 +199,13 @@ fn assert_every_report(record: &RunRecord) {
 #[test]
 fn a_damaged_record_is_reported_as_far_as_it_goes() {
     let mut record = fixture::closed();
-    let exchange = record.trials[0].exchange.as_mut().expect("made with one");
+    let exchange = record.trials[0]
+        .phases
+        .exchange_mut()
+        .expect("made with one");
     exchange.latency.hdr_v2_base64 = "not base64".to_owned();
     record.trials[1].target = 99;
-    record.trials[2].exchange = None;
+    fixture::leave_out(&mut record.trials[2], PhaseName::Exchange);
     record.plan.baseline = 77;
     record.trials[3].setting = 99;
     assert_every_report(&record);
@@ -355,11 +358,8 @@ fn a_server_that_serves_fewer_at_once_says_so_and_is_neither_ranked_nor_invalid(
     for trial in &mut record.trials {
         if trial.target == 3 && trial.job.fleet.connections == 10 {
             trial.verdict = Verdict::Partial;
-            trial
-                .exchange
-                .as_mut()
-                .expect("exchanged")
-                .connections_served = 4;
+            let exchange = trial.phases.exchange_mut().expect("exchanged");
+            exchange.connections_served = 4;
         }
     }
     let found = row(&record, 10, "poll");
@@ -375,8 +375,8 @@ fn a_server_that_serves_fewer_at_once_says_so_and_is_neither_ranked_nor_invalid(
 fn how_replies_fell_on_connections_is_in_csv_where_it_is_known() {
     let mut record = fixture::closed();
     record.trials[1]
-        .exchange
-        .as_mut()
+        .phases
+        .exchange_mut()
         .expect("exchanged")
         .steady = Some(SteadyWindow {
         replies_per_connection: Some(RepliesPerConnection {
@@ -411,7 +411,7 @@ fn starved_connections_are_told_of_where_they_are_more_than_one_in_a_hundred() {
         let mut record = fixture::closed();
         for trial in &mut record.trials {
             if trial.target == 0 && trial.job.fleet.connections == 100 {
-                trial.exchange.as_mut().expect("exchanged").steady = Some(SteadyWindow {
+                trial.phases.exchange_mut().expect("exchanged").steady = Some(SteadyWindow {
                     connections_starved: number,
                     ..SteadyWindow::default()
                 });
@@ -538,7 +538,7 @@ fn a_connect_that_times_out_at_last_is_not_in_the_time_of_opening() {
     assert!(opened(&record)[0].0.is_some());
     let before = opened(&record);
     for trial in &mut record.trials {
-        let connect = trial.connect.as_mut().expect("connected");
+        let connect = trial.phases.connect_mut().expect("connected");
         connect.duration_ns += 10_000_000_000;
     }
     assert_eq!(opened(&record), before);

@@ -1,8 +1,8 @@
 //! `throng load`, hidden: the generator process that the lab starts. One `LoadJob` in JSON on standard input, `LoadEvent`s
 //! in JSON on standard output, a line each.
 //!
-//! When all connections are open, when the exchange is over, and before each phase of work that has any, it waits for an empty line, or the end, of
-//! standard input: until then the lab reads the memory, the CPU time and the threads of both sides, and nothing may happen meanwhile.
+//! Before each phase but that of the greetings it waits for an empty line, or the end, of standard input: until then the lab reads the memory, the CPU
+//! time and the threads of both sides, and nothing may happen meanwhile.
 
 use std::io::{self, BufRead as _, Write as _};
 

@@ -1,7 +1,7 @@
 use throng_lab::plan::{Environment, PlanDraft, resolve};
 use throng_record::{
-    Backend, ExchangeSpec, FleetSpec, Limit, LoadJob, Machine, Network, NetworkRecord,
-    SCHEMA_VERSION, Setting, SourceAddresses, Verdict,
+    Backend, FleetSpec, Limit, LoadJob, Machine, Network, NetworkRecord, Phases, SCHEMA_VERSION,
+    Setting, SourceAddresses, Verdict,
 };
 
 use super::*;
@@ -56,19 +56,12 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         workers: None,
         network: Network::Host,
         job: job(&plan.settings[0]),
-        connect: None,
-        exchange: None,
-        close: None,
+        phases: Phases::default(),
         server: None,
         generator: None,
-        connections: None,
-        fanout: None,
-        hold: None,
-        phase_costs: vec![],
         kernel_memory: None,
         unaccepted: None,
         backlog_in_force: None,
-        accept: None,
         accept_queue: None,
         handshakes: None,
         unseen: vec![],
@@ -86,6 +79,7 @@ fn job(setting: &Setting) -> LoadJob {
         fleet: FleetSpec {
             address: String::new(),
             connections: setting.connections,
+            serves_at_once: None,
             shards: 1,
             backend: Backend::Epoll,
             source: SourceAddresses::Spread,
@@ -94,20 +88,11 @@ fn job(setting: &Setting) -> LoadJob {
             connect_concurrency: 1,
             connect_rate_per_second: None,
             closing: throng_record::Closing::Fin,
+            seed: 1,
             connect_timeout_ns: 1,
             reply_timeout_ns: 1,
         },
-        exchange: ExchangeSpec {
-            protocol: setting.protocol.clone(),
-            connection: throng_record::ConnectionUse::Kept,
-            verify: true,
-            pacing: setting.pacing.clone(),
-            warmup: setting.warmup,
-            stop: setting.stop,
-            seed: 1,
-            serves_at_once: None,
-        },
-        work: throng_record::Work::Exchange,
+        phases: setting.phases.clone(),
     }
 }
 

@@ -19,7 +19,7 @@ fn launched(experiment: &str, flags: &str, arguments: &[&str]) -> (Outcome, Tria
 }
 
 fn failed(trial: &Trial, kind: ErrorKind) -> u64 {
-    let exchange = trial.exchange.as_ref().expect("measured");
+    let exchange = trial.phases.exchange().expect("measured");
     exchange.errors.of(kind)
 }
 

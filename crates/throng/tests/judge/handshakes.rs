@@ -168,7 +168,7 @@ fn opening_ends_with_the_last_connection_that_opened() {
     let target = server.target();
     let (_, trial) = server.throng(&[&["hold", "12", &*target], &flags[..]].concat());
     let seen = capture.stop();
-    let connect = trial.connect.as_ref().expect("some opened");
+    let connect = trial.phases.connect().expect("some opened");
     let first = seen.iter().find(|segment| segment.is_syn()).expect("a SYN");
     let answers = || seen.iter().filter(|segment| segment.flags & 0x12 == 0x12);
     let last = answers().next_back().expect("a SYN-ACK");

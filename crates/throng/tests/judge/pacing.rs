@@ -21,7 +21,7 @@ fn captured(arguments: &[&str], namespace: &Namespace) -> (Trial, Vec<Segment>) 
 }
 
 fn exchange(trial: &Trial) -> &ExchangePhase {
-    trial.exchange.as_ref().expect("measured")
+    trial.phases.exchange().expect("measured")
 }
 
 fn port_of(trial: &Trial) -> u16 {

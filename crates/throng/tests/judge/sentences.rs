@@ -34,7 +34,7 @@ fn a_delayed_ack_is_no_queue_and_a_queue_no_delayed_ack() {
         "1",
     ]);
     let provoked = bench.record().trials.remove(0);
-    let latency = &provoked.exchange.as_ref().expect("measured").latency;
+    let latency = &provoked.phases.exchange().expect("measured").latency;
     testify(
         "replies in two writes, without TCP_NODELAY",
         &format!("{:?}", findings(&provoked)),

@@ -30,11 +30,11 @@ pub(crate) fn run_one(arguments: &[&str]) -> (Outcome, Trial) {
 }
 
 pub(crate) fn connections(trial: &Trial) -> &ConnectionsPhase {
-    trial.connections.as_ref().expect("each request has one")
+    trial.phases.connections().expect("each request has one")
 }
 
 pub(crate) fn errors(trial: &Trial) -> &ErrorCounts {
-    &trial.exchange.as_ref().expect("exchanged").errors
+    &trial.phases.exchange().expect("exchanged").errors
 }
 
 pub(crate) fn counter(trial: &Trial, name: &str) -> u64 {

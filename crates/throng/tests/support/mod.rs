@@ -262,12 +262,5 @@ pub(crate) fn check(trial: &Trial, kind: CheckKind) -> &Check {
 
 /// How often something happened, over all phases of a trial.
 pub(crate) fn errors_of(trial: &Trial, kind: ErrorKind) -> u64 {
-    let connect = trial.connect.as_ref().map(|phase| &phase.errors);
-    let exchange = trial.exchange.as_ref().map(|phase| &phase.errors);
-    let close = trial.close.as_ref().map(|phase| &phase.errors);
-    [connect, exchange, close]
-        .into_iter()
-        .flatten()
-        .map(|errors| errors.of(kind))
-        .sum()
+    trial.phases.errors().of(kind)
 }

@@ -1,31 +1,26 @@
 use throng_record::side::CounterDeltas;
 use throng_record::{
-    Arrivals, ConnectStop, FanoutPhases, FanoutSpec, Histogram, HoldPhases, HoldSpec, LinePhase,
-    Network, Sustain, SustainedPhase, TargetKind, Verdict, histogram,
+    Arrivals, ClosePhase, ConnectPhase, ConnectStop, Histogram, HoldPhase, LinePhase, LoadRecord,
+    Measured, Network, PhaseSpec, PingPhase, PutSpec, Sequence, SustainSpec, SustainedPhase,
+    TargetKind, Verdict, histogram,
 };
 
 use super::*;
-use crate::launcher::{Asked, Ending, LifeEnd};
+use crate::job;
+use crate::launcher::{self, Ending, LifeEnd};
 use crate::limit::Busy;
 
-const HOLD: Work = Work::Hold(HoldSpec {
-    hold_ns: 0,
-    pings: 0,
-    pings_at_once: 1,
-});
-
-fn fanout(sustain: Option<Sustain>) -> Work {
-    Work::Fanout(FanoutSpec {
-        greeting: Some(b"connected\n".to_vec()),
-        line: b"hello\n".to_vec(),
-        speaker: 5,
-        sustain,
-    })
+/// What is asked of a hundred connections.
+#[derive(Clone, Copy)]
+enum Asked {
+    Hold,
+    Fanout,
+    Sustain,
 }
 
 /// Of 100 connections.
 struct Case {
-    work: Work,
+    asked: Asked,
     load: LoadRecord,
     busy: Busy,
     serves_at_once: Option<u32>,
@@ -33,20 +28,48 @@ struct Case {
     unaccepted: u32,
 }
 
+impl Asked {
+    fn phases(self) -> Sequence {
+        let put = PutSpec {
+            line: b"hello\n".to_vec(),
+            speaker: 5,
+        };
+        let greeted = PhaseSpec::Acknowledge {
+            greeting: b"connected\n".to_vec(),
+        };
+        let asked = match self {
+            Self::Hold => vec![PhaseSpec::Hold { duration_ns: 0 }],
+            Self::Fanout => vec![greeted, PhaseSpec::Get(put)],
+            Self::Sustain => {
+                let lines = SustainSpec {
+                    put: put.clone(),
+                    rate_per_second: 10.0,
+                    arrivals: Arrivals::Constant,
+                    duration_ns: 1_000_000_000,
+                };
+                vec![greeted, PhaseSpec::Get(put), PhaseSpec::Sustain(lines)]
+            }
+        };
+        Sequence::on_open_connections(asked)
+    }
+}
+
 impl Case {
-    fn new(work: Work, connected: u32, heard: Option<u32>) -> Self {
+    fn new(asked: Asked, connected: u32, heard: Option<u32>) -> Self {
         let mut load = LoadRecord::default();
-        load.connect.connected = connected;
-        load.fanout = heard.map(|received| FanoutPhases {
-            acknowledge: Some(LinePhase {
+        load.phases.push(Measured::Connect(ConnectPhase {
+            connected,
+            ..ConnectPhase::default()
+        }));
+        if let Some(received) = heard {
+            load.phases.push(Measured::Acknowledge(LinePhase {
                 due: connected,
                 received,
                 ..LinePhase::default()
-            }),
-            ..FanoutPhases::default()
-        });
+            }));
+        }
         Self {
-            work,
+            asked,
             load,
             busy: Busy {
                 server: Some(0.5),
@@ -58,9 +81,36 @@ impl Case {
         }
     }
 
+    fn connect(&mut self) -> &mut ConnectPhase {
+        self.load.phases.connect_mut().expect("made with one")
+    }
+
+    /// What went wrong with the greetings.
+    fn greeting_errors(&mut self) -> &mut ErrorCounts {
+        let greeting = self.load.phases.greeting_mut();
+        &mut greeting.expect("made with one").errors
+    }
+
+    /// What went wrong when all were closed.
+    fn close_errors(&mut self) -> &mut ErrorCounts {
+        if self.load.phases.close().is_none() {
+            let close = Measured::Close(ClosePhase::default());
+            self.load.phases.push(close);
+        }
+        let close = self.load.phases.close_mut();
+        &mut close.expect("just put").errors
+    }
+
+    /// Held, and then pinged.
+    fn held(&mut self, hold: HoldPhase, ping: PingPhase) {
+        self.load.phases.push(Measured::Hold(hold));
+        self.load.phases.push(Measured::Ping(ping));
+    }
+
     fn stopped(mut self, kind: ErrorKind) -> Self {
-        self.load.connect.errors.count(kind, String::new);
-        self.load.connect.stop = Some(ConnectStop {
+        let connect = self.connect();
+        connect.errors.count(kind, String::new);
+        connect.stop = Some(ConnectStop {
             connection: 60,
             open: 60,
             at_ns: 1,
@@ -75,22 +125,22 @@ impl Case {
             tail: self.note.iter().map(|note| (*note).to_owned()).collect(),
             ..Ending::in_order_for_tests()
         };
+        let mut job = job::for_tests();
+        job.fleet.serves_at_once = self.serves_at_once;
+        job.phases = self.asked.phases();
         super::super::all(&Evidence {
-            work: &self.work,
-            pacing: &Pacing::Closed { outstanding: 1 },
+            job: &job,
             is_cold: false,
             target: TargetKind::BuiltIn,
             catalogue: None,
             load: &self.load,
             busy: self.busy,
-            shards: 1,
             asked: 100,
             unaccepted: self.unaccepted,
-            serves_at_once: self.serves_at_once,
             stolen: None,
             others: &[],
             is_server_visible: true,
-            server: &LifeEnd::Ended(ending, Asked::default()),
+            server: &LifeEnd::Ended(ending, launcher::Asked::default()),
             handshakes: None,
             counters: &CounterDeltas::new(),
             network: Network::Private,
@@ -111,8 +161,8 @@ impl Case {
 
 #[test]
 fn all_connections_opened_and_heard_are_valid() {
-    assert_eq!(Case::new(HOLD, 100, None).verdict(), Verdict::Valid);
-    let fanout = Case::new(fanout(None), 100, Some(100));
+    assert_eq!(Case::new(Asked::Hold, 100, None).verdict(), Verdict::Valid);
+    let fanout = Case::new(Asked::Fanout, 100, Some(100));
     assert_eq!(fanout.verdict(), Verdict::Valid);
     let law = fanout.told(CheckKind::LittlesLaw);
     assert_eq!(law.result, CheckResult::NotApplicable);
@@ -121,15 +171,13 @@ fn all_connections_opened_and_heard_are_valid() {
 #[test]
 fn a_generator_without_ports_or_descriptors_leaves_a_part() {
     for kind in [ErrorKind::PortsExhausted, ErrorKind::DescriptorsExhausted] {
-        let case = Case::new(HOLD, 60, None).stopped(kind);
+        let case = Case::new(Asked::Hold, 60, None).stopped(kind);
         assert_eq!(case.verdict(), Verdict::Partial);
         let opened = case.told(CheckKind::UnservedConnections).detail;
         assert_eq!(opened, "opened 60 of 100: the kernel's words");
         let mut also_reset = case;
         also_reset
-            .load
-            .close
-            .errors
+            .close_errors()
             .count(ErrorKind::Reset, String::new);
         assert_eq!(also_reset.verdict(), Verdict::Invalid);
     }
@@ -137,9 +185,9 @@ fn a_generator_without_ports_or_descriptors_leaves_a_part() {
 
 #[test]
 fn a_late_close_is_told_and_undoes_nothing() {
-    let mut case = Case::new(fanout(None), 100, Some(100));
-    let late = &mut case.load.close.errors;
-    late.count(ErrorKind::CloseTimedOut, String::new);
+    let mut case = Case::new(Asked::Fanout, 100, Some(100));
+    case.close_errors()
+        .count(ErrorKind::CloseTimedOut, String::new);
     assert_eq!(case.verdict(), Verdict::Valid);
     let told = case.told(CheckKind::UnexpectedErrors).detail;
     assert!(told.contains("slow to close"), "{told}");
@@ -148,14 +196,13 @@ fn a_late_close_is_told_and_undoes_nothing() {
 
 #[test]
 fn pings_that_were_given_up_are_told() {
-    let mut case = Case::new(HOLD, 100, None);
-    let mut hold = throng_record::HoldPhases {
+    let mut case = Case::new(Asked::Hold, 100, None);
+    let mut pings = PingPhase {
         not_pinged: 84,
-        ..throng_record::HoldPhases::default()
+        ..PingPhase::default()
     };
-    hold.ping_errors
-        .count(ErrorKind::ReplyTimedOut, String::new);
-    case.load.hold = Some(hold);
+    pings.errors.count(ErrorKind::ReplyTimedOut, String::new);
+    case.held(HoldPhase::default(), pings);
     assert_eq!(case.verdict(), Verdict::Invalid);
     let told = case.told(CheckKind::UnexpectedErrors).detail;
     assert!(told.contains("84 pings were not sent"), "{told}");
@@ -163,10 +210,9 @@ fn pings_that_were_given_up_are_told() {
 
 #[test]
 fn connects_that_time_out_are_a_fault_unless_the_server_says_why() {
-    let mut case = Case::new(fanout(None), 80, Some(60)).stopped(ErrorKind::ConnectTimedOut);
-    let lost = &mut case.load.fanout.as_mut().expect("one").acknowledge;
-    let lost = &mut lost.as_mut().expect("one").errors;
-    lost.count(ErrorKind::NotDelivered, String::new);
+    let mut case = Case::new(Asked::Fanout, 80, Some(60)).stopped(ErrorKind::ConnectTimedOut);
+    case.greeting_errors()
+        .count(ErrorKind::NotDelivered, String::new);
     assert_eq!(case.verdict(), Verdict::Invalid);
     let opened = case.told(CheckKind::UnservedConnections).detail;
     assert!(opened.starts_with("serves 60 of 100"), "{opened}");
@@ -182,30 +228,22 @@ fn connects_that_time_out_are_a_fault_unless_the_server_says_why() {
     let errors = case.told(CheckKind::UnexpectedErrors);
     assert_eq!(errors.result, CheckResult::Passed, "{}", errors.detail);
 
-    case.load
-        .close
-        .errors
+    case.close_errors()
         .count(ErrorKind::WrongBytes, String::new);
     assert_eq!(case.verdict(), Verdict::Invalid);
 }
 
 #[test]
 fn a_server_that_is_bounded_by_design_serves_a_part() {
-    let mut case = Case::new(fanout(None), 100, Some(4));
-    let line = case
-        .load
-        .fanout
-        .as_mut()
-        .and_then(|phases| phases.acknowledge.as_mut());
-    line.expect("one")
-        .errors
+    let mut case = Case::new(Asked::Fanout, 100, Some(4));
+    case.greeting_errors()
         .count(ErrorKind::NotDelivered, String::new);
     assert_eq!(case.verdict(), Verdict::Invalid);
     case.serves_at_once = Some(4);
     assert_eq!(case.verdict(), Verdict::Partial);
     case.serves_at_once = Some(7);
     assert_eq!(case.verdict(), Verdict::Invalid, "fewer than it declares");
-    let mut held = Case::new(HOLD, 100, None);
+    let mut held = Case::new(Asked::Hold, 100, None);
     held.serves_at_once = Some(4);
     assert_eq!(
         held.verdict(),
@@ -216,19 +254,14 @@ fn a_server_that_is_bounded_by_design_serves_a_part() {
 
 #[test]
 fn lines_at_a_rate_are_qualified_by_a_generator_that_is_full_or_late() {
-    let sustain = Sustain {
-        rate_per_second: 10.0,
-        arrivals: Arrivals::Constant,
-        duration_ns: 1_000_000_000,
-    };
     let late = |late_ns: u64| {
         let mut live = histogram::empty();
         live.record_n(late_ns, 100).expect("within range");
-        let mut case = Case::new(fanout(Some(sustain)), 100, Some(100));
-        case.load.fanout.as_mut().expect("one").sustained = Some(SustainedPhase {
+        let mut case = Case::new(Asked::Sustain, 100, Some(100));
+        case.load.phases.push(Measured::Sustain(SustainedPhase {
             scheduling_error: Histogram::from(&live),
             ..SustainedPhase::default()
-        });
+        }));
         case
     };
     assert_eq!(late(50_000).verdict(), Verdict::Valid);
@@ -236,7 +269,7 @@ fn lines_at_a_rate_are_qualified_by_a_generator_that_is_full_or_late() {
     let mut full = late(50_000);
     full.busy.generator = Some(0.99);
     assert_eq!(full.verdict(), Verdict::Qualified);
-    let mut single = Case::new(fanout(None), 100, Some(100));
+    let mut single = Case::new(Asked::Fanout, 100, Some(100));
     single.busy = full.busy;
     assert_eq!(
         single.verdict(),
@@ -247,21 +280,19 @@ fn lines_at_a_rate_are_qualified_by_a_generator_that_is_full_or_late() {
 
 #[test]
 fn what_stands_in_the_accept_queue_is_not_served() {
-    let mut case = Case::new(HOLD, 100, None);
+    let mut case = Case::new(Asked::Hold, 100, None);
     case.unaccepted = 40;
-    let mut pings = HoldPhases {
+    let mut pings = PingPhase {
         pinged: 10,
         answered: 6,
-        ..HoldPhases::default()
+        ..PingPhase::default()
     };
-    pings
-        .ping_errors
-        .count(ErrorKind::ReplyTimedOut, String::new);
-    case.load.hold = Some(pings);
+    pings.errors.count(ErrorKind::ReplyTimedOut, String::new);
+    case.held(HoldPhase::default(), pings);
     assert_eq!(case.verdict(), Verdict::Partial);
     let opened = case.told(CheckKind::UnservedConnections).detail;
     assert!(opened.starts_with("serves 60 of 100: 40 more"), "{opened}");
-    case.load.hold.as_mut().expect("one").answered = 0;
+    case.load.phases.ping_mut().expect("just put").answered = 0;
     assert_eq!(case.verdict(), Verdict::Invalid, "nobody is served");
 }
 
@@ -269,12 +300,12 @@ fn what_stands_in_the_accept_queue_is_not_served() {
 #[test]
 fn a_server_without_room_for_all_may_not_reset_those_that_it_has() {
     for kind in [ErrorKind::Reset, ErrorKind::ClosedEarly] {
-        let mut case = Case::new(HOLD, 100, None);
+        let mut case = Case::new(Asked::Hold, 100, None);
         case.unaccepted = 40;
         assert_eq!(case.verdict(), Verdict::Partial);
-        let mut hold = HoldPhases::default();
-        hold.lost_errors.count(kind, String::new);
-        case.load.hold = Some(hold);
+        let mut hold = HoldPhase::default();
+        hold.errors.count(kind, String::new);
+        case.held(hold, PingPhase::default());
         assert_eq!(case.verdict(), Verdict::Invalid, "{kind:?}");
         case.unaccepted = 0;
         case.serves_at_once = Some(4);
@@ -284,14 +315,12 @@ fn a_server_without_room_for_all_may_not_reset_those_that_it_has() {
 
 #[test]
 fn connections_that_the_server_closed_for_want_of_threads_are_not_served() {
-    let mut case = Case::new(HOLD, 100, None);
-    let mut phases = HoldPhases::default();
+    let mut case = Case::new(Asked::Hold, 100, None);
+    let mut hold = HoldPhase::default();
     for _ in 0..30 {
-        phases
-            .lost_errors
-            .count(ErrorKind::ClosedEarly, String::new);
+        hold.errors.count(ErrorKind::ClosedEarly, String::new);
     }
-    case.load.hold = Some(phases);
+    case.held(hold, PingPhase::default());
     assert_eq!(case.verdict(), Verdict::Invalid);
     case.note = Some("note: 30 connections were closed unserved: no thread");
     assert_eq!(case.verdict(), Verdict::Partial);
@@ -301,25 +330,26 @@ fn connections_that_the_server_closed_for_want_of_threads_are_not_served() {
 
 #[test]
 fn connections_that_a_burst_has_seen_closed_are_not_served_and_those_in_the_queue_count_once() {
-    let mut case = Case::new(HOLD, 100, None);
-    case.load.connect.lost = 40;
-    case.load.hold = Some(HoldPhases {
+    let mut case = Case::new(Asked::Hold, 100, None);
+    case.connect().lost = 40;
+    let mut hold = HoldPhase::default();
+    let mut pings = PingPhase {
         pinged: 55,
         answered: 30,
-        ..HoldPhases::default()
-    });
-    let hold = case.load.hold.as_mut().expect("just put");
+        ..PingPhase::default()
+    };
     for _ in 0..5 {
-        hold.lost_errors.count(ErrorKind::ClosedEarly, String::new);
+        hold.errors.count(ErrorKind::ClosedEarly, String::new);
     }
     for _ in 0..7 {
-        hold.ping_errors.count(ErrorKind::Reset, String::new);
+        pings.errors.count(ErrorKind::Reset, String::new);
     }
     for _ in 0..18 {
-        hold.ping_errors
-            .count(ErrorKind::ReplyTimedOut, String::new);
+        pings.errors.count(ErrorKind::ReplyTimedOut, String::new);
     }
-    assert_eq!(accepted(&case.load, 0), 30);
-    assert_eq!(accepted(&case.load, 18), 30, "the silent ones wait there");
-    assert_eq!(accepted(&case.load, 20), 28);
+    case.held(hold, pings);
+    let accepted = |unaccepted| accepted(&case.load.phases, unaccepted);
+    assert_eq!(accepted(0), 30);
+    assert_eq!(accepted(18), 30, "the silent ones wait there");
+    assert_eq!(accepted(20), 28);
 }

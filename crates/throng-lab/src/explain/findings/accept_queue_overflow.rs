@@ -20,18 +20,17 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     let connect_latency = match evidence.connections {
         Some((phase, _)) => &phase.connect_latency,
-        None => &evidence.connect.latency,
+        None => &evidence.connect?.latency,
     };
     let depths = evidence.accept_queue.map(|queue| {
         let of_each = queue.listeners.iter().map(|listener| listener.depth_max);
         of_each.max().unwrap_or(0)
     });
-    let is_kept = evidence.connections.is_none();
     Some(Finding::AcceptQueueOverflow {
         overflows,
         drops: evidence.counter("TcpExt.ListenDrops"),
         connects_delayed: evidence.connects_delayed(),
-        syn_retransmissions: is_kept.then_some(evidence.connect.syn_retransmissions),
+        syn_retransmissions: evidence.connect.map(|phase| phase.syn_retransmissions),
         connect_ns_max: connect_latency.max_ns,
         backlog: evidence.backlog(),
         depth_max: depths,
@@ -43,7 +42,10 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
 /// elsewhere have not; where they are most of them, they have a finding of their own.
 pub(super) fn explains_retransmissions(evidence: &Evidence<'_>) -> bool {
     let overflows = evidence.counter_of_overflow(OVERFLOWS);
-    overflows > 0 && overflows.saturating_mul(2) >= evidence.connect.syn_retransmissions
+    let sent_again = evidence
+        .connect
+        .map_or(0, |phase| phase.syn_retransmissions);
+    overflows > 0 && overflows.saturating_mul(2) >= sent_again
 }
 
 fn backlog_sufficient(evidence: &Evidence<'_>) -> Option<u32> {

@@ -104,7 +104,7 @@ impl Evidence<'_> {
 
     /// Connections that were asked for and that the server did not serve at once, as far as that is known.
     pub(super) fn not_served(&self) -> u32 {
-        let served = self.server.served.unwrap_or(self.connect.connected);
+        let served = self.server.served.unwrap_or(self.connected());
         self.setting.connections.saturating_sub(served)
     }
 
@@ -116,11 +116,13 @@ impl Evidence<'_> {
             ErrorKind::DescriptorsExhausted,
             ErrorKind::ConnectTimedOut,
         ];
-        let errors = &self.connect.errors;
-        let most = GIVEN_UP_FOR.into_iter().max_by_key(|&one| errors.of(one));
-        let is_why =
-            errors.of(kind) > 0 && most.is_some_and(|most| errors.of(most) == errors.of(kind));
-        let not_begun = if is_why { self.connect.not_begun } else { 0 };
+        let not_begun = self.connect.map_or(0, |connect| {
+            let errors = &connect.errors;
+            let most = GIVEN_UP_FOR.into_iter().max_by_key(|&one| errors.of(one));
+            let is_why =
+                errors.of(kind) > 0 && most.is_some_and(|most| errors.of(most) == errors.of(kind));
+            if is_why { connect.not_begun } else { 0 }
+        });
         self.errors.of(kind) + u64::from(not_begun)
     }
 }

@@ -10,8 +10,9 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let (begun, connected) = match evidence.connections {
         Some((phase, _)) => (phase.begun_in_all(), phase.connected_in_all()),
         None => {
-            let connected = u64::from(evidence.connect.connected);
-            (connected + evidence.connect.errors.total(), connected)
+            let connect = evidence.connect?;
+            let connected = u64::from(connect.connected);
+            (connected + connect.errors.total(), connected)
         }
     };
     (refused > 0).then_some(Finding::ConnectionsRefused {

@@ -28,7 +28,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     if evidence.connections.is_some() {
         return None;
     }
-    let exchange = evidence.exchange;
+    let exchange = evidence.exchange?;
     let pieces = exchange.between_pieces.as_ref()?.decode().ok()?;
     let replies = exchange.latency.count;
     let count = |range: std::ops::RangeInclusive<u64>| {

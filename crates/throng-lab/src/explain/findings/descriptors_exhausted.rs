@@ -22,7 +22,7 @@ pub(super) fn of_generator(evidence: &Evidence<'_>) -> Option<Finding> {
         side: Side::Generator,
         limit: Some(evidence.limits.open_files_max),
         // Not those at the first failure: others were in flight then, and had their descriptors.
-        open: evidence.connect.connected,
+        open: evidence.connected(),
         failed: evidence.failed_by(KIND),
         descriptors_per_connection: None,
     })
@@ -40,7 +40,7 @@ pub(super) fn of_server(evidence: &Evidence<'_>) -> Option<Finding> {
     if evidence.connections.is_some() || !(says_so || stood_at_limit && evidence.not_served() > 0) {
         return None;
     }
-    let served = server.served.unwrap_or(evidence.connect.connected);
+    let served = server.served.unwrap_or(evidence.connected());
     Some(Finding::DescriptorsExhausted {
         side: Side::Server,
         limit: server.descriptors.map(|table| table.limit),

@@ -14,7 +14,8 @@ const FALL_MIN: f64 = 2.0;
 const BEYOND_MIN: u64 = 100;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
-    let connected = evidence.connect.connected;
+    let connect = evidence.connect?;
+    let connected = connect.connected;
     let (ports, sources) = (evidence.ports()?, evidence.sources(connected)?);
     let of_address = u64::from(ports) / 2;
     let half = if sources.is_in_sequence {
@@ -25,7 +26,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     if u64::from(sources.busiest) <= of_address || u64::from(connected) < half + BEYOND_MIN {
         return None;
     }
-    let timeline = &evidence.connect.timeline;
+    let timeline = &connect.timeline;
     let before = rate(timeline, 0, half)?;
     let just_before = rate(timeline, half / 2, half)?;
     let after = rate(timeline, half, u64::from(connected))?;

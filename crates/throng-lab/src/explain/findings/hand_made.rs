@@ -6,8 +6,9 @@ use throng_record::plan::ListenFamily;
 use throng_record::side::CounterDeltas;
 use throng_record::{
     AcceptQueueRecord, Amount, Backend, CatalogueRecord, Check, ConnectPhase, ConnectionUse,
-    ConnectionsPhase, ErrorCounts, ExchangePhase, HandshakesRecord, Histogram, ListenerRecord,
-    Network, Pacing, Protocol, Setting, SideRecord, SourceAddresses, Stop, histogram,
+    ConnectionsPhase, ErrorCounts, ExchangePhase, ExchangeSpec, HandshakesRecord, Histogram,
+    ListenerRecord, Network, Pacing, Protocol, Sequence, Setting, SideRecord, SourceAddresses,
+    Stop, histogram,
 };
 
 use throng_sys::open_descriptors::OpenDescriptors;
@@ -112,10 +113,12 @@ impl Case {
     /// Kept connections to a server of unknown service time whose queue was not observed.
     pub(crate) fn echo() -> Self {
         let backlog = Self::backlog();
+        let mut exchange = backlog.setting.phases.exchange().expect("one").clone();
+        exchange.connection = ConnectionUse::Kept;
         Self {
             setting: Setting {
                 service_time_ns: None,
-                connection: ConnectionUse::Kept,
+                phases: Sequence::of_exchange(exchange),
                 ..backlog.setting
             },
             has_own_connections: false,
@@ -147,8 +150,8 @@ impl Case {
             },
             limits: &self.limits,
             network: self.network,
-            connect: &self.connect,
-            exchange: &self.exchange,
+            connect: (!self.has_own_connections).then_some(&self.connect),
+            exchange: Some(&self.exchange),
             connections: self
                 .has_own_connections
                 .then_some((&self.phase, &self.account)),
@@ -205,16 +208,17 @@ fn setting() -> Setting {
         connections: 32,
         connect_concurrency: 64,
         connect_rate_per_second: None,
-        work: throng_record::Work::Exchange,
-        protocol: Protocol::Echo { size_bytes: 6 },
-        verify: true,
-        pacing: Pacing::Closed { outstanding: 1 },
-        warmup: Amount::Messages(0),
-        stop: Stop::MessagesEach(5),
-        connection: ConnectionUse::PerMessage {
-            slow_first_byte_ns: 240_000_000,
-            tells_every_request: true,
-        },
+        phases: Sequence::of_exchange(ExchangeSpec {
+            protocol: Protocol::Echo { size_bytes: 6 },
+            verify: true,
+            pacing: Pacing::Closed { outstanding: 1 },
+            warmup: Amount::Messages(0),
+            stop: Stop::MessagesEach(5),
+            connection: ConnectionUse::PerMessage {
+                slow_first_byte_ns: 240_000_000,
+                tells_every_request: true,
+            },
+        }),
         workload: "oneshot".to_owned(),
         service_time_ns: Some(40_000_000),
         backend: Backend::Epoll,

@@ -9,7 +9,7 @@
 //! unknown server that come to one core together may do so by chance, each waiting for its clients now and then: there it is told only
 //! where clients asked for several times as much as all CPUs could do at once.
 
-use throng_record::{CatalogueRecord, DeclaredModel, Finding, OneCoreCause, Work};
+use throng_record::{CatalogueRecord, DeclaredModel, Finding, OneCoreCause};
 
 use super::Evidence;
 
@@ -47,8 +47,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let connections = evidence
         .serves_at_once
         .map_or(setting.connections, |most| most.min(setting.connections));
-    let has_asked_for_more = setting.work == Work::Exchange
-        && setting.pacing.is_closed()
+    let exchange = setting.phases.exchange();
+    let has_asked_for_more = exchange.is_some_and(|exchange| exchange.pacing.is_closed())
         && connections > 1
         && evidence.busy.generator? < GENERATOR_BUSY_MAX;
     let could_have_used_more = cores.allowed > 1 && idle >= CORES_IDLE_MIN;
@@ -115,7 +115,7 @@ fn has_one_thread(server: &CatalogueRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::{Arrivals, HoldSpec, Pacing};
+    use throng_record::{Arrivals, Pacing, PhaseSpec, Sequence};
 
     use super::*;
     use crate::explain::findings::hand_made::Case;
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn only_a_closed_loop_asks_for_as_much_as_there_is() {
         let mut case = case();
-        case.setting.pacing = Pacing::Open {
+        case.setting.phases.exchange_mut().expect("one").pacing = Pacing::Open {
             rate_per_second: 1_000.0,
             arrivals: Arrivals::Constant,
             outstanding: 1,
@@ -215,11 +215,8 @@ mod tests {
         };
         assert_eq!(held(&case), None);
         let mut case = self::case();
-        case.setting.work = Work::Hold(HoldSpec {
-            hold_ns: 0,
-            pings: 0,
-            pings_at_once: 1,
-        });
+        let hold = PhaseSpec::Hold { duration_ns: 0 };
+        case.setting.phases = Sequence::on_open_connections([hold]);
         assert_eq!(held(&case), None);
     }
 

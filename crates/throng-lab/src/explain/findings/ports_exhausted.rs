@@ -19,7 +19,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         });
     }
     // Not those at the first failure: others were in flight then, and had their ports.
-    let open = evidence.connect.connected;
+    let open = evidence.connected();
     Some(Finding::PortsExhausted {
         ports: evidence.ports()?,
         source_addresses: evidence.sources(open)?.addresses,

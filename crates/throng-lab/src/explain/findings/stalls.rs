@@ -39,7 +39,7 @@ struct Stall {
 }
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
-    let exchange = evidence.exchange;
+    let exchange = evidence.exchange?;
     let window_ns = exchange.duration_ns;
     let median_latency_ns = exchange.latency.p50_ns;
     let silent: Vec<Stall> = exchange

@@ -24,7 +24,7 @@ const CHANCE_MAX: f64 = 0.001;
 const CHERNOFF_OF_A_FIFTH: f64 = 0.478;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
-    let connections = evidence.connect.connected;
+    let connections = evidence.connected();
     let serves_some = |most| most < evidence.setting.connections;
     if evidence.connections.is_some()
         || evidence.serves_at_once.is_some_and(serves_some)
@@ -34,11 +34,12 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     let are_more_than_unlucky =
         |number: u32| number > 0 && f64::from(number) >= SHARE_MIN * f64::from(connections);
-    let steady = evidence.exchange.steady.as_ref();
+    let exchange = evidence.exchange?;
+    let steady = exchange.steady.as_ref();
     let shares = steady.and_then(|steady| steady.replies_per_connection.as_ref());
     let shares = shares
         .filter(|shares| are_more_than_unlucky(shares.seldom_served) && is_beyond_chance(shares));
-    let starved = evidence.exchange.starved;
+    let starved = exchange.starved;
     let is_waiting = are_more_than_unlucky(starved.connections)
         && starved.waited_ns_max >= TIMES_SLOWEST_MIN * starved.reply_ns_max;
     (shares.is_some() || is_waiting).then(|| Finding::StarvedConnections {

@@ -9,7 +9,7 @@ use super::Evidence;
 use super::accept_queue_overflow::explains_retransmissions;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
-    let connect = evidence.connect;
+    let connect = evidence.connect?;
     if connect.retransmitted == 0
         || evidence.connections.is_some()
         || explains_retransmissions(evidence)

@@ -35,7 +35,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         limit_name: least.name.to_owned(),
         limit: least.value,
         threads: server.threads_max,
-        served: server.served.unwrap_or(evidence.connect.connected),
+        served: server.served.unwrap_or(evidence.connected()),
         of_connections: evidence.setting.connections,
     })
 }

@@ -22,10 +22,11 @@ const RATIO_MIN: f64 = 2.0;
 const DEVIATIONS_MIN: f64 = 6.0;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
-    let shares = evidence.exchange.steady?.replies_per_connection?;
+    let exchange = evidence.exchange?;
+    let shares = exchange.steady?.replies_per_connection?;
     let serves_some = |most| most < evidence.setting.connections;
     let is_partial = evidence.serves_at_once.is_some_and(serves_some)
-        || evidence.exchange.connections_served < evidence.connect.connected;
+        || exchange.connections_served < evidence.connected();
     if is_partial || shares.connections < CONNECTIONS_MIN || shares.mean < MEAN_MIN {
         return None;
     }

@@ -13,7 +13,7 @@ use socket2::{Domain, SockFilter, SockRef, Socket, Type};
 use throng_sys::address::Address;
 use throng_sys::namespace::Entered;
 use throng_sys::socket::{self, Connecting};
-use throng_sys::tcp_info::{TcpInfo, TcpState};
+use throng_sys::tcp_info::TcpInfo;
 
 use super::*;
 use crate::observer::capture::Capture;
@@ -106,7 +106,7 @@ impl Scene {
     }
 
     fn wait_until_connected(&self) {
-        let is_connected = |client: &OwnedFd| info(client).state == TcpState::Established;
+        let is_connected = |client: &OwnedFd| info(client).is_established;
         wait_until("connections", || self.clients.iter().all(is_connected));
     }
 

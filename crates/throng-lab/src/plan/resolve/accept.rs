@@ -1,10 +1,8 @@
 //! What the accept experiment measures: multiplexers in a process of their own, where no server is and nothing is exchanged.
 
-use throng_record::{
-    AcceptSpec, Amount, ConnectionUse, Multiplexer, Pacing, Protocol, Stop, TargetRecord, Work,
-};
+use throng_record::{AcceptSpec, Multiplexer, PhaseSpec, Sequence, TargetRecord};
 
-use super::exchange::{Exchange, SIZE_BYTES};
+use super::exchange::Asked;
 use super::fleet::{self, Cpus};
 use super::targets::ALL;
 use super::{not_zero, tell};
@@ -91,8 +89,8 @@ fn all(environment: &Environment, notes: &mut Vec<String>) -> Vec<TargetDraft> {
     all.into_iter().map(|one| one.name().into()).collect()
 }
 
-/// Connections that do nothing: of an exchange there is only what every setting must say.
-pub(super) fn exchange(point: &Point, notes: &mut Vec<String>) -> Result<Exchange, PlanError> {
+/// Connections that do nothing. Each target puts its own multiplexer in the place of this one.
+pub(super) fn asked(point: &Point, notes: &mut Vec<String>) -> Result<Asked, PlanError> {
     let why = "there would be nothing to accept";
     let connections = not_zero("connections", point.connections, CONNECTIONS, why, "10000")?;
     if connections < CONNECTIONS_FOR_SLOPE {
@@ -103,26 +101,16 @@ pub(super) fn exchange(point: &Point, notes: &mut Vec<String>) -> Result<Exchang
             ),
         );
     }
-    Ok(Exchange {
-        connections,
-        protocol: Protocol::Echo {
-            size_bytes: SIZE_BYTES,
-        },
-        connection: ConnectionUse::Kept,
-        workload: Workload::Echo.name(),
-        service_time_ns: None,
-        pacing: Pacing::Closed { outstanding: 1 },
-        warmup: Amount::Messages(0),
-        stop: Stop::Messages(0),
-    })
-}
-
-/// Each target puts its own multiplexer in the place of this one.
-pub(super) fn work(connections: u32) -> Work {
-    Work::Accept(AcceptSpec {
+    let timed = PhaseSpec::Multiplex(AcceptSpec {
         multiplexer: Multiplexer::Poll,
         published: false,
         connections,
+    });
+    Ok(Asked {
+        connections,
+        phases: Sequence(vec![timed]),
+        workload: Workload::Echo.name(),
+        service_time_ns: None,
     })
 }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
 use throng_record::{
-    Amount, ConnectionUse, Expect, HttpTarget, Pacing, Protocol, Setting, Stop, TargetKind,
-    TargetRecord,
+    Amount, ConnectionUse, ExchangeSpec, Expect, HttpTarget, Pacing, Protocol, Sequence, Setting,
+    Stop, TargetKind, TargetRecord,
 };
 
-use super::exchange::{self, Exchange};
+use super::exchange::{self, Asked};
 use super::{not_zero, tell};
 use crate::plan::draft::Point;
 use crate::plan::value::Workload;
@@ -107,11 +107,11 @@ fn least_multiple(one: u64, other: u64) -> u64 {
 }
 
 /// What is exchanged at one point of the sweep.
-pub(super) fn exchange(
+pub(super) fn asked(
     point: &Point,
     targets: &[TargetRecord],
     notes: &mut Vec<String>,
-) -> Result<Exchange, PlanError> {
+) -> Result<Asked, PlanError> {
     let why = "nobody would ask";
     let clients = not_zero("clients", point.clients, CLIENTS, why, "32")?;
     let pages: Vec<&HttpTarget> = targets.iter().filter_map(|one| one.http.as_ref()).collect();
@@ -121,20 +121,23 @@ pub(super) fn exchange(
         believe(targets, length, notes);
     }
     let service_time_ns = service_time.map(nanoseconds);
-    Ok(Exchange {
+    Ok(Asked {
         connections: clients,
-        protocol: protocol(point, targets, &pages, workload, service_time)?,
-        connection: ConnectionUse::PerMessage {
-            slow_first_byte_ns: service_time_ns
-                .unwrap_or(0)
-                .saturating_add(SLOW_FIRST_BYTE_SPARE_NS),
-            tells_every_request: true,
-        },
+        phases: Sequence::of_exchange(ExchangeSpec {
+            protocol: protocol(point, targets, &pages, workload, service_time)?,
+            verify: exchange::verify(point),
+            connection: ConnectionUse::PerMessage {
+                slow_first_byte_ns: service_time_ns
+                    .unwrap_or(0)
+                    .saturating_add(SLOW_FIRST_BYTE_SPARE_NS),
+                tells_every_request: true,
+            },
+            pacing: Pacing::Closed { outstanding: 1 },
+            warmup: Amount::Messages(0),
+            stop: Stop::MessagesEach(requests(point, clients)?),
+        }),
         workload: workload.name(),
         service_time_ns,
-        pacing: Pacing::Closed { outstanding: 1 },
-        warmup: Amount::Messages(0),
-        stop: Stop::MessagesEach(requests(point, clients)?),
     })
 }
 
@@ -279,7 +282,7 @@ pub(crate) fn asks_for_service_time(setting: &Setting) -> bool {
     [Workload::Oneshot, Workload::Http]
         .into_iter()
         .filter(|workload| workload.name() == setting.workload)
-        .any(|workload| setting.protocol == usual(workload, service_time))
+        .any(|workload| setting.phases.protocol() == Some(&usual(workload, service_time)))
 }
 
 /// The page that takes so long, of any server with the `http` workload.

@@ -5,33 +5,36 @@
 use std::time::Duration;
 
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
-use throng_record::{ConnectionUse, HttpTarget, TargetRecord};
+use throng_record::{ConnectionUse, ExchangeSpec, HttpTarget, Sequence, TargetRecord};
 
-use super::exchange::{self, Exchange};
+use super::exchange::{self, Asked};
 use super::{backlog, not_zero};
 use crate::plan::PlanError;
 use crate::plan::draft::Point;
 use crate::plan::value::Workload;
 
 /// What is exchanged at one point of the sweep.
-pub(super) fn exchange(point: &Point, targets: &[TargetRecord]) -> Result<Exchange, PlanError> {
+pub(super) fn asked(point: &Point, targets: &[TargetRecord]) -> Result<Asked, PlanError> {
     let why = "nobody would ask";
     let clients = not_zero("clients", point.clients, exchange::CONNECTIONS, why, "100")?;
     let pages: Vec<&HttpTarget> = targets.iter().filter_map(|one| one.http.as_ref()).collect();
     let workload = backlog::workload(point, &pages, Workload::Echo)?;
     let at_once = Some(Duration::ZERO);
-    Ok(Exchange {
+    Ok(Asked {
         connections: clients,
-        protocol: backlog::protocol(point, targets, &pages, workload, at_once)?,
-        connection: ConnectionUse::PerMessage {
-            slow_first_byte_ns: SLOW_FIRST_BYTE_SPARE_NS,
-            // They are many, and what explains them is looked for only where something is observed.
-            tells_every_request: point.observe == Some(true),
-        },
+        phases: Sequence::of_exchange(ExchangeSpec {
+            protocol: backlog::protocol(point, targets, &pages, workload, at_once)?,
+            verify: exchange::verify(point),
+            connection: ConnectionUse::PerMessage {
+                slow_first_byte_ns: SLOW_FIRST_BYTE_SPARE_NS,
+                // They are many, and what explains them is looked for only where something is observed.
+                tells_every_request: point.observe == Some(true),
+            },
+            pacing: exchange::pacing(point)?,
+            warmup: exchange::warmup(point),
+            stop: exchange::stop(point)?,
+        }),
         workload: workload.name(),
         service_time_ns: (workload != Workload::Echo).then_some(0),
-        pacing: exchange::pacing(point)?,
-        warmup: exchange::warmup(point),
-        stop: exchange::stop(point)?,
     })
 }

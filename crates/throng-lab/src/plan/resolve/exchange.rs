@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, Arrivals, ConnectionUse, Expect, Pacing, Protocol, Stop};
+use throng_record::{
+    Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Sequence, Stop,
+};
 
 use crate::plan::draft::Point;
 use crate::plan::escape::unescape;
@@ -14,7 +16,7 @@ use super::not_zero;
 /// Connections where none are asked for.
 pub(super) const CONNECTIONS: u32 = 100;
 /// Bytes of a message where none are asked for: those of the published echo measurements.
-pub(super) const SIZE_BYTES: u32 = 6;
+const SIZE_BYTES: u32 = 6;
 /// The largest message, 1 MiB.
 const SIZE_BYTES_MAX: u64 = 1 << 20;
 /// Length of the warm-up where none is asked for.
@@ -24,32 +26,36 @@ pub(super) const DURATION: Duration = Duration::from_secs(2);
 /// How long a stop by confidence is waited for.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
-/// All of a setting that is the generator's work: what goes over how many connections, when, and until when.
-pub(super) struct Exchange {
+/// What is asked of the connections of a setting.
+pub(super) struct Asked {
     pub(super) connections: u32,
-    pub(super) protocol: Protocol,
-    pub(super) connection: ConnectionUse,
+    pub(super) phases: Sequence,
     /// The word for it, as `throng serve --workload` takes it.
     pub(super) workload: &'static str,
     pub(super) service_time_ns: Option<u64>,
-    pub(super) pacing: Pacing,
-    pub(super) warmup: Amount,
-    pub(super) stop: Stop,
 }
 
 /// What is exchanged at one point of an echo experiment.
-pub(super) fn exchange(point: &Point) -> Result<Exchange, PlanError> {
+pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
     let why = "nothing would be sent";
-    Ok(Exchange {
+    Ok(Asked {
         connections: not_zero("connections", point.connections, CONNECTIONS, why, "100")?,
-        protocol: protocol(point, ConnectionUse::Kept)?,
-        connection: ConnectionUse::Kept,
+        phases: Sequence::of_exchange(ExchangeSpec {
+            protocol: protocol(point, ConnectionUse::Kept)?,
+            verify: verify(point),
+            connection: ConnectionUse::Kept,
+            pacing: pacing(point)?,
+            warmup: warmup(point),
+            stop: stop(point)?,
+        }),
         workload: Workload::Echo.name(),
         service_time_ns: None,
-        pacing: pacing(point)?,
-        warmup: warmup(point),
-        stop: stop(point)?,
     })
+}
+
+/// Whether returned bytes are compared.
+pub(super) fn verify(point: &Point) -> bool {
+    point.verify.unwrap_or(true)
 }
 
 /// An echo, or a request of the user's.

@@ -1,10 +1,8 @@
 //! What a fan-out puts and awaits.
 
-use throng_record::{
-    Amount, Arrivals, ConnectionUse, FanoutSpec, Pacing, Protocol, Stop, Sustain, Work,
-};
+use throng_record::{Arrivals, PhaseSpec, PutSpec, Sequence, SustainSpec};
 
-use super::exchange::{DURATION, Exchange, SIZE_BYTES, is_rate, zero_length};
+use super::exchange::{Asked, DURATION, is_rate, zero_length};
 use super::not_zero;
 use crate::plan::draft::Point;
 use crate::plan::escape::unescape;
@@ -20,35 +18,27 @@ const LINE: &str = "hello";
 /// Built-in servers give a connection up whose line is longer than 64 KiB.
 const LINE_BYTES_MAX: usize = 32 * 1024;
 
-/// Of an exchange there is only what every setting must say.
-pub(super) fn exchange(point: &Point) -> Result<Exchange, PlanError> {
-    let why = "nobody would speak, and nobody hear";
-    Ok(Exchange {
-        connections: not_zero("connections", point.connections, CONNECTIONS, why, "1000")?,
-        protocol: Protocol::Echo {
-            size_bytes: SIZE_BYTES,
-        },
-        connection: ConnectionUse::Kept,
-        workload: WORKLOAD,
-        service_time_ns: None,
-        pacing: Pacing::Closed { outstanding: 1 },
-        warmup: Amount::Messages(0),
-        stop: Stop::Messages(0),
-    })
-}
-
 /// Its lines, who speaks, and for how long.
-pub(super) fn work(point: &Point, connections: u32) -> Result<Work, PlanError> {
-    let greeting = point.greeting.as_deref().unwrap_or(GREETING);
-    Ok(Work::Fanout(FanoutSpec {
-        greeting: match greeting {
-            "" => None,
-            greeting => Some(line("greeting", greeting)?),
-        },
+pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
+    let why = "nobody would speak, and nobody hear";
+    let connections = not_zero("connections", point.connections, CONNECTIONS, why, "1000")?;
+    let greeting = match point.greeting.as_deref().unwrap_or(GREETING) {
+        "" => None,
+        greeting => Some(line("greeting", greeting)?),
+    };
+    let put = PutSpec {
         line: line("line", point.line.as_deref().unwrap_or(LINE))?,
         speaker: speaker(connections),
-        sustain: sustain(point)?,
-    }))
+    };
+    let sustain = sustain(point, &put)?.map(PhaseSpec::Sustain);
+    let greeted = greeting.map(|greeting| PhaseSpec::Acknowledge { greeting });
+    let phases = greeted.into_iter().chain([PhaseSpec::Get(put)]);
+    Ok(Asked {
+        connections,
+        phases: Sequence::on_open_connections(phases.chain(sustain)),
+        workload: WORKLOAD,
+        service_time_ns: None,
+    })
 }
 
 /// The one in the middle, as published.
@@ -83,7 +73,7 @@ fn line(key: &'static str, text: &str) -> Result<Vec<u8>, PlanError> {
 }
 
 /// Lines at a rate, where one is asked for.
-fn sustain(point: &Point) -> Result<Option<Sustain>, PlanError> {
+fn sustain(point: &Point, put: &PutSpec) -> Result<Option<SustainSpec>, PlanError> {
     let Some(rate) = point.rate else {
         let needs = |key, is_there, why| match is_there {
             true => Err(PlanError::Needs {
@@ -116,7 +106,8 @@ fn sustain(point: &Point) -> Result<Option<Sustain>, PlanError> {
     if duration.is_zero() {
         return Err(zero_length("duration", "\"2s\""));
     }
-    Ok(Some(Sustain {
+    Ok(Some(SustainSpec {
+        put: put.clone(),
         rate_per_second: rate,
         arrivals: point.arrivals.unwrap_or(Arrivals::Constant),
         duration_ns: nanoseconds(duration),

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, ConnectionUse, HoldSpec, Pacing, Stop, Work};
+use throng_record::{ConnectionUse, PhaseSpec, PingSpec, Sequence};
 
-use super::exchange::{Exchange, protocol};
+use super::exchange::{Asked, protocol, verify};
 use super::not_zero;
 use crate::plan::draft::Point;
 use crate::plan::value::{Pings, Workload};
@@ -27,28 +27,10 @@ pub(super) fn usual_target() -> Vec<TargetDraft> {
     vec![TARGET.into()]
 }
 
-/// Of an exchange there is the protocol, which is that of the pings.
-pub(super) fn exchange(point: &Point) -> Result<Exchange, PlanError> {
-    let why = "nothing would be held";
-    Ok(Exchange {
-        connections: not_zero("connections", point.connections, CONNECTIONS, why, "10000")?,
-        protocol: protocol(point, ConnectionUse::Kept)?,
-        connection: ConnectionUse::Kept,
-        workload: Workload::Echo.name(),
-        service_time_ns: None,
-        pacing: Pacing::Closed { outstanding: 1 },
-        warmup: Amount::Messages(0),
-        stop: Stop::Messages(0),
-    })
-}
-
 /// The time without a word, and the pings. A short form has fewer connections than were thought of: then all of them are pinged.
-pub(super) fn work(
-    point: &Point,
-    connections: u32,
-    shards: u32,
-    is_shortened: bool,
-) -> Result<Work, PlanError> {
+pub(super) fn asked(point: &Point, is_shortened: bool) -> Result<Asked, PlanError> {
+    let why = "nothing would be held";
+    let connections = not_zero("connections", point.connections, CONNECTIONS, why, "10000")?;
     let pings = match point.pings {
         None => PINGS.min(connections),
         Some(Pings::All) => connections,
@@ -57,9 +39,20 @@ pub(super) fn work(
         }
         Some(Pings::Count(pings)) => pings.min(connections),
     };
-    Ok(Work::Hold(HoldSpec {
-        hold_ns: nanoseconds(point.hold.unwrap_or(HOLD)),
+    let ping = PhaseSpec::Ping(PingSpec {
+        protocol: protocol(point, ConnectionUse::Kept)?,
+        verify: verify(point),
         pings,
-        pings_at_once: PINGS_AT_ONCE.div_ceil(shards),
-    }))
+        at_once: PINGS_AT_ONCE,
+    });
+    let hold = PhaseSpec::Hold {
+        duration_ns: nanoseconds(point.hold.unwrap_or(HOLD)),
+    };
+    let pinged = (pings > 0).then_some(ping);
+    Ok(Asked {
+        connections,
+        phases: Sequence::on_open_connections(std::iter::once(hold).chain(pinged)),
+        workload: Workload::Echo.name(),
+        service_time_ns: None,
+    })
 }

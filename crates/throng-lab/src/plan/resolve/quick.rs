@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, ConnectionUse, Plan, Setting, Stop, Work};
+use throng_record::{Amount, ExchangeSpec, PhaseSpec, Plan, Setting, Stop};
 
 use super::fanout;
 use crate::estimate::{by_count, estimate};
@@ -70,16 +70,16 @@ pub(super) fn fit(plan: &mut Plan, models: &[BuiltInModel]) -> Option<String> {
 /// How long a count takes is the server's secret, so that only a length of time keeps the promise; whether there was a count.
 fn counts_become_lengths(plan: &mut Plan) -> bool {
     let mut changed = false;
-    let is_counted = |setting: &&mut Setting| {
-        !matches!(setting.stop, Stop::MessagesEach(_)) && setting.work == Work::Exchange
-    };
-    for setting in plan.settings.iter_mut().filter(is_counted) {
-        if let Stop::Messages(messages) = setting.stop {
-            setting.stop = Stop::DurationNs(nanoseconds(by_count(setting, messages)));
+    for spec in exchanges(plan) {
+        if matches!(spec.stop, Stop::MessagesEach(_)) {
+            continue;
+        }
+        if let Stop::Messages(messages) = spec.stop {
+            spec.stop = Stop::DurationNs(nanoseconds(by_count(spec, messages)));
             changed = true;
         }
-        if let Amount::Messages(messages) = setting.warmup {
-            setting.warmup = Amount::DurationNs(nanoseconds(by_count(setting, messages)));
+        if let Amount::Messages(messages) = spec.warmup {
+            spec.warmup = Amount::DurationNs(nanoseconds(by_count(spec, messages)));
             changed = true;
         }
     }
@@ -95,28 +95,39 @@ fn halve_lengths(plan: &mut Plan) -> bool {
             halved = true;
         }
     };
-    for setting in &mut plan.settings {
-        if let Stop::DurationNs(length_ns)
-        | Stop::Confidence {
-            max_duration_ns: length_ns,
-            ..
-        } = &mut setting.stop
-        {
-            halve(length_ns);
-        }
-        if let Amount::DurationNs(length_ns) = &mut setting.warmup {
-            halve(length_ns);
-        }
-        match &mut setting.work {
-            Work::Fanout(spec) => spec
-                .sustain
-                .iter_mut()
-                .for_each(|sustain| halve(&mut sustain.duration_ns)),
-            Work::Hold(spec) => halve(&mut spec.hold_ns),
-            Work::Exchange | Work::Accept(_) => {}
+    for phase in phases(plan) {
+        match phase {
+            PhaseSpec::Exchange(spec) => {
+                if let Stop::DurationNs(length_ns)
+                | Stop::Confidence {
+                    max_duration_ns: length_ns,
+                    ..
+                } = &mut spec.stop
+                {
+                    halve(length_ns);
+                }
+                if let Amount::DurationNs(length_ns) = &mut spec.warmup {
+                    halve(length_ns);
+                }
+            }
+            PhaseSpec::Sustain(spec) => halve(&mut spec.duration_ns),
+            PhaseSpec::Hold { duration_ns } => halve(duration_ns),
+            _ => {}
         }
     }
     halved
+}
+
+fn phases(plan: &mut Plan) -> impl Iterator<Item = &mut PhaseSpec> {
+    let settings = plan.settings.iter_mut();
+    settings.flat_map(|setting| &mut setting.phases.0)
+}
+
+fn exchanges(plan: &mut Plan) -> impl Iterator<Item = &mut ExchangeSpec> {
+    phases(plan).filter_map(|phase| match phase {
+        PhaseSpec::Exchange(spec) => Some(spec),
+        _ => None,
+    })
 }
 
 /// Whether there was one to spare. What is swept keeps the values that it is shown under.
@@ -126,8 +137,8 @@ fn halve_requests(plan: &mut Plan) -> bool {
         return false;
     }
     let mut halved = false;
-    for setting in &mut plan.settings {
-        if let Stop::MessagesEach(requests) = &mut setting.stop
+    for spec in exchanges(plan) {
+        if let Stop::MessagesEach(requests) = &mut spec.stop
             && *requests > 1
         {
             *requests /= 2;
@@ -138,7 +149,7 @@ fn halve_requests(plan: &mut Plan) -> bool {
 }
 
 fn has_clients(setting: &Setting) -> bool {
-    setting.connection != ConnectionUse::Kept
+    setting.phases.is_of_requests()
 }
 
 /// Leaves out every other value of the key that has the most, and keeps its ends; of two the first. Whether there was one.
@@ -201,11 +212,15 @@ fn halve_connections(plan: &mut Plan) -> bool {
         if setting.connections > least {
             setting.connections = (setting.connections / 2).max(least);
             setting.shards = setting.shards.min(setting.connections);
-            match &mut setting.work {
-                Work::Accept(spec) => spec.connections = setting.connections,
-                Work::Fanout(spec) => spec.speaker = fanout::speaker(setting.connections),
-                Work::Hold(spec) => spec.pings = spec.pings.min(setting.connections),
-                Work::Exchange => {}
+            let speaker = fanout::speaker(setting.connections);
+            for phase in &mut setting.phases.0 {
+                match phase {
+                    PhaseSpec::Multiplex(spec) => spec.connections = setting.connections,
+                    PhaseSpec::Get(put) => put.speaker = speaker,
+                    PhaseSpec::Sustain(spec) => spec.put.speaker = speaker,
+                    PhaseSpec::Ping(spec) => spec.pings = spec.pings.min(setting.connections),
+                    _ => {}
+                }
             }
             halved = true;
         }

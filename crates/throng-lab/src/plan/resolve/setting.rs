@@ -1,7 +1,7 @@
 //! One point of the sweep, with nothing left open.
 
 use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{Setting, TargetRecord, Work};
+use throng_record::{Setting, TargetRecord};
 
 use super::experiment::Defaults;
 use super::{accept, backlog, churn, exchange, fanout, fleet, hold, not_zero};
@@ -18,13 +18,13 @@ pub(super) fn resolve(
 ) -> Result<Setting, PlanError> {
     let defaults = Defaults::of(experiment);
     let listen = point.family.unwrap_or(ListenFamily::Ipv4);
-    let exchange = match experiment {
-        Experiment::Echo => exchange::exchange(&point)?,
-        Experiment::Accept => accept::exchange(&point, notes)?,
-        Experiment::Backlog => backlog::exchange(&point, targets, notes)?,
-        Experiment::Fanout => fanout::exchange(&point)?,
-        Experiment::Hold => hold::exchange(&point)?,
-        Experiment::Churn => churn::exchange(&point, targets)?,
+    let asked = match experiment {
+        Experiment::Echo => exchange::asked(&point)?,
+        Experiment::Accept => accept::asked(&point, notes)?,
+        Experiment::Backlog => backlog::asked(&point, targets, notes)?,
+        Experiment::Fanout => fanout::asked(&point)?,
+        Experiment::Hold => hold::asked(&point, draft.is_shortened)?,
+        Experiment::Churn => churn::asked(&point, targets)?,
     };
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
     let cpus = match experiment {
@@ -43,7 +43,7 @@ pub(super) fn resolve(
         | Experiment::Fanout
         | Experiment::Hold => fleet::shards(
             &point,
-            exchange.connections,
+            asked.connections,
             &cpus.generator,
             environment.open_files_hard,
         )?,
@@ -57,22 +57,13 @@ pub(super) fn resolve(
             .transpose()
     };
     Ok(Setting {
-        connections: exchange.connections,
-        protocol: exchange.protocol,
-        connection: exchange.connection,
-        work: match experiment {
-            Experiment::Accept => accept::work(exchange.connections),
-            Experiment::Echo | Experiment::Backlog | Experiment::Churn => Work::Exchange,
-            Experiment::Fanout => fanout::work(&point, exchange.connections)?,
-            Experiment::Hold => {
-                hold::work(&point, exchange.connections, shards, draft.is_shortened)?
-            }
-        },
+        connections: asked.connections,
+        phases: asked.phases,
         connect_concurrency: connects.concurrency,
         connect_rate_per_second: connects.rate_per_second,
         closing: point.closing.unwrap_or_default(),
-        workload: exchange.workload.to_owned(),
-        service_time_ns: exchange.service_time_ns,
+        workload: asked.workload.to_owned(),
+        service_time_ns: asked.service_time_ns,
         accept_threads: some_not_zero(
             "accept-threads",
             point.accept_threads,
@@ -80,10 +71,6 @@ pub(super) fn resolve(
         )?,
         delay_inline: point.delay_inline.unwrap_or(false),
         observe: point.observe.unwrap_or(experiment != Experiment::Churn),
-        verify: point.verify.unwrap_or(true),
-        pacing: exchange.pacing,
-        warmup: exchange.warmup,
-        stop: exchange.stop,
         backend: fleet::backend(&point, environment)?,
         shards,
         source,

@@ -3,7 +3,7 @@
 //! `RLIMIT_NOFILE` bounds a table and not a process (`unshare(2)`, `CLONE_FILES`), so a number of connections that does not fit into
 //! one is shared out. Left out on purpose: models with one table for all. They run into their limit, which is then the result.
 
-use throng_record::{Setting, TargetRecord, Work};
+use throng_record::{PhaseName, Setting, TargetRecord};
 
 use super::tell;
 use crate::capacity::of_a_table;
@@ -37,13 +37,14 @@ pub(super) fn ask_for(
     environment: &Environment,
     notes: &mut Vec<String>,
 ) {
-    let are_held = |setting: &&Setting| matches!(setting.work, Work::Fanout(_) | Work::Hold(_));
+    let hears = |setting: &Setting| setting.phases.has(PhaseName::Get);
+    let are_held = |setting: &&Setting| hears(setting) || setting.phases.has(PhaseName::Hold);
     let most = settings.iter().filter(are_held);
     let Some(setting) = most.max_by_key(|setting| setting.connections) else {
         return;
     };
     let limit = environment.open_files_hard;
-    let all_hear = matches!(setting.work, Work::Fanout(_));
+    let all_hear = hears(setting);
     let needed = loops_needed(setting.connections, limit, all_hear);
     let cpus = match setting.server_cpus.len() {
         0 => environment.cpus_allowed.len(),

@@ -1,7 +1,7 @@
 //! Plans of the accept experiment.
 
 use throng_record::plan::Experiment;
-use throng_record::{Network, Plan, TargetKind, Work};
+use throng_record::{AcceptSpec, Network, PhaseSpec, Plan, Setting, TargetKind};
 
 use super::super::test_environment;
 use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
@@ -31,6 +31,14 @@ fn short(text: &str) -> Resolved {
 
 const ALL: [&str; 5] = ["select", "poll", "epoll-level", "epoll-edge", "io-uring"];
 
+/// The only phase.
+fn timed(setting: &Setting) -> &AcceptSpec {
+    match &setting.phases.0[..] {
+        [PhaseSpec::Multiplex(spec)] => spec,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn nothing_is_needed_and_ten_thousand_connections_meet_every_multiplexer() {
     let plan = plan("");
@@ -44,9 +52,7 @@ fn nothing_is_needed_and_ten_thousand_connections_meet_every_multiplexer() {
     let is_multiplexer = |kind| kind == TargetKind::Multiplexer;
     assert!(plan.targets.iter().all(|one| is_multiplexer(one.kind)));
     let setting = &plan.settings[0];
-    let Work::Accept(spec) = &setting.work else {
-        panic!("{:?}", setting.work);
-    };
+    let spec = timed(setting);
     assert_eq!((setting.connections, spec.connections), (10_000, 10_000));
     assert_eq!(setting.shards, 1);
     assert_eq!(
@@ -66,9 +72,7 @@ fn connections_may_be_swept_and_cpus_and_kernel_settings_chosen() {
     let connections: Vec<u32> = plan.settings.iter().map(|one| one.connections).collect();
     assert_eq!(connections, [100, 500]);
     for setting in &plan.settings {
-        assert!(
-            matches!(&setting.work, Work::Accept(spec) if spec.connections == setting.connections)
-        );
+        assert_eq!(timed(setting).connections, setting.connections);
         assert_eq!(setting.generator_cpus, [0]);
         assert_eq!(setting.kernel["net.core.somaxconn"], "8");
     }
@@ -202,8 +206,7 @@ fn a_short_form_that_is_still_long_loses_connections_and_nothing_that_it_has_not
     let Resolved { plan, notes } = short(text);
     let setting = &plan.settings[0];
     assert!(setting.connections < 100_000);
-    assert!(matches!(&setting.work, Work::Accept(spec) if spec.connections == setting.connections));
-    assert_eq!(setting.stop, throng_record::Stop::Messages(0));
+    assert_eq!(timed(setting).connections, setting.connections);
     assert!(notes[0].contains("with fewer connections"), "{notes:?}");
     assert!(!notes[0].contains("by time"), "{notes:?}");
 }

@@ -8,6 +8,7 @@ use throng_record::{
 };
 
 use super::super::backlog_test_environment;
+use super::asked;
 use crate::plan::{PlanDraft, PlanError, Resolved, Sweep, resolve};
 
 fn outcome(text: &str) -> Result<Resolved, PlanError> {
@@ -32,7 +33,7 @@ fn setting(text: &str) -> Setting {
 }
 
 fn question(text: &str) -> (String, Expect) {
-    match setting(text).protocol {
+    match asked(&setting(text)).protocol.clone() {
         Protocol::Request { send, expect } => (String::from_utf8(send).expect("text"), expect),
         other => panic!("{other:?}"),
     }
@@ -46,18 +47,19 @@ fn nothing_but_a_target_is_needed_and_the_load_is_the_published_one() {
         ("backlog", Experiment::Backlog, 3)
     );
     let setting = setting("");
+    let asked = asked(&setting);
     assert_eq!((setting.connections, setting.backlog), (32, 5));
-    assert_eq!(setting.stop, Stop::MessagesEach(5));
+    assert_eq!(asked.stop, Stop::MessagesEach(5));
     assert_eq!(setting.service_time_ns, Some(40_000_000));
     assert_eq!(
-        setting.connection,
+        asked.connection,
         ConnectionUse::PerMessage {
             slow_first_byte_ns: 240_000_000,
             tells_every_request: true,
         }
     );
-    assert_eq!(setting.pacing, Pacing::Closed { outstanding: 1 });
-    assert_eq!(setting.warmup, Amount::Messages(0));
+    assert_eq!(asked.pacing, Pacing::Closed { outstanding: 1 });
+    assert_eq!(asked.warmup, Amount::Messages(0));
     assert_eq!(
         (setting.workload.as_str(), setting.delay_inline),
         ("oneshot", false)
@@ -67,7 +69,7 @@ fn nothing_but_a_target_is_needed_and_the_load_is_the_published_one() {
         send: b"GET / HTTP/1.1".to_vec(),
         expect: Expect::Text(b"HTTP/1.1 200 OK\r\n\r\nok\r\n".to_vec()),
     };
-    assert_eq!(setting.protocol, protocol);
+    assert_eq!(asked.protocol, protocol);
     let timeouts = [setting.connect_timeout_ns, setting.reply_timeout_ns];
     assert_eq!(timeouts, [140_000_000_000, 120_000_000_000]);
 }
@@ -103,7 +105,7 @@ fn every_key_of_its_own_is_read_and_may_be_a_list() {
 #[test]
 fn requests_in_all_are_shared_out_evenly_or_not_at_all() {
     let plan = plan("clients = [1, 8, 160]\nrequests-total = 160");
-    let each: Vec<Stop> = plan.settings.iter().map(|setting| setting.stop).collect();
+    let each: Vec<Stop> = plan.settings.iter().map(|one| asked(one).stop).collect();
     let expected = [160, 20, 1].map(Stop::MessagesEach);
     assert_eq!(each, expected);
     assert_eq!(plan.swept, ["clients"]);
@@ -119,7 +121,7 @@ fn requests_in_all_are_shared_out_evenly_or_not_at_all() {
         file.expect("a plan").overlay(flags),
         &backlog_test_environment(),
     );
-    let stop = over.expect("replaced").plan.settings[0].stop;
+    let stop = asked(&over.expect("replaced").plan.settings[0]).stop;
     assert_eq!(stop, Stop::MessagesEach(3));
 }
 
@@ -150,8 +152,8 @@ fn what_is_asked_follows_the_workload_the_page_or_the_request() {
     assert_eq!(said.service_time_ns, Some(7_000_000));
     let echo = setting("workload = 'echo'\nsize = 9");
     assert_eq!(
-        (echo.protocol, echo.service_time_ns),
-        (Protocol::Echo { size_bytes: 9 }, None)
+        (&asked(&echo).protocol, echo.service_time_ns),
+        (&Protocol::Echo { size_bytes: 9 }, None)
     );
     let own = "send = 'PING\\r\\n'\nexpect = 'end'";
     assert_eq!(question(own), ("PING\r\n".to_owned(), Expect::End));
@@ -310,8 +312,8 @@ fn the_plan_of_the_published_tables_has_every_row_and_its_short_form_a_corner() 
     let whole = resolved("backlog", false);
     assert_eq!((whole.targets.len(), whole.settings.len()), (3, 16));
     for setting in &whole.settings {
-        let Stop::MessagesEach(each) = setting.stop else {
-            panic!("{:?}", setting.stop)
+        let Stop::MessagesEach(each) = asked(setting).stop else {
+            panic!("{:?}", setting.phases)
         };
         assert_eq!(each * u64::from(setting.connections), 160);
     }

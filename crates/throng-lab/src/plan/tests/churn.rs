@@ -4,6 +4,7 @@ use throng_record::plan::Experiment;
 use throng_record::{Amount, Closing, ConnectionUse, Pacing, Plan, Protocol, Setting, Stop};
 
 use super::super::backlog_test_environment;
+use super::asked;
 use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
 
 fn outcome(text: &str) -> Result<Resolved, PlanError> {
@@ -39,15 +40,16 @@ fn nothing_but_a_target_is_needed() {
         ("churn", Experiment::Churn, 6)
     );
     let setting = &plan.settings[0];
+    let exchange = asked(setting);
     assert_eq!((setting.connections, setting.backlog), (100, 1024));
     assert_eq!(setting.closing, Closing::Fin);
-    assert_eq!(setting.protocol, Protocol::Echo { size_bytes: 6 });
-    assert_eq!(setting.pacing, Pacing::Closed { outstanding: 1 });
-    assert_eq!(setting.warmup, Amount::DurationNs(300_000_000));
-    assert_eq!(setting.stop, Stop::DurationNs(2_000_000_000));
+    assert_eq!(exchange.protocol, Protocol::Echo { size_bytes: 6 });
+    assert_eq!(exchange.pacing, Pacing::Closed { outstanding: 1 });
+    assert_eq!(exchange.warmup, Amount::DurationNs(300_000_000));
+    assert_eq!(exchange.stop, Stop::DurationNs(2_000_000_000));
     assert!(!setting.observe);
     assert!(matches!(
-        setting.connection,
+        exchange.connection,
         ConnectionUse::PerMessage {
             tells_every_request: false,
             ..
@@ -77,19 +79,20 @@ fn how_connections_end_may_be_swept() {
 #[test]
 fn it_may_go_by_a_schedule_end_by_a_count_and_be_observed() {
     let setting = setting("rate = 500\nmessages = 1009\nwarmup = '31 messages'\nobserve = true");
+    let exchange = asked(&setting);
     assert!(matches!(
-        setting.pacing,
+        exchange.pacing,
         Pacing::Open {
             rate_per_second: 500.0,
             outstanding: 1,
             ..
         }
     ));
-    assert_eq!(setting.stop, Stop::Messages(1009));
-    assert_eq!(setting.warmup, Amount::Messages(31));
+    assert_eq!(exchange.stop, Stop::Messages(1009));
+    assert_eq!(exchange.warmup, Amount::Messages(31));
     assert!(setting.observe);
     assert!(matches!(
-        setting.connection,
+        exchange.connection,
         ConnectionUse::PerMessage {
             tells_every_request: true,
             ..

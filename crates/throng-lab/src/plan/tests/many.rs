@@ -1,7 +1,9 @@
 //! Plans of the fan-out and hold experiments.
 
 use throng_record::plan::Experiment;
-use throng_record::{Arrivals, FanoutSpec, HoldSpec, Plan, Protocol, Setting, Sustain, Work};
+use throng_record::{
+    Arrivals, PhaseName, PhaseSpec, PingSpec, Plan, Protocol, PutSpec, Setting, SustainSpec,
+};
 
 use super::super::many_test_environment;
 use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
@@ -30,18 +32,12 @@ fn hold(text: &str) -> Resolved {
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn fanout_spec(setting: &Setting) -> &FanoutSpec {
-    match &setting.work {
-        Work::Fanout(spec) => spec,
-        other => panic!("{other:?}"),
-    }
+fn put(setting: &Setting) -> &PutSpec {
+    setting.phases.put().expect("a line is put")
 }
 
-fn hold_spec(setting: &Setting) -> HoldSpec {
-    match setting.work {
-        Work::Hold(spec) => spec,
-        ref other => panic!("{other:?}"),
-    }
+fn pings(setting: &Setting) -> u32 {
+    setting.phases.ping().map_or(0, |ping| ping.pings)
 }
 
 #[test]
@@ -59,10 +55,12 @@ fn a_fan_out_is_as_published_where_nothing_else_is_asked_for() {
         (1, None)
     );
     assert_eq!(setting.reply_timeout_ns, 60_000_000_000);
-    let spec = fanout_spec(setting);
-    assert_eq!(spec.greeting.as_deref(), Some(&b"connected\n"[..]));
-    assert_eq!(spec.line, b"hello\n");
-    assert_eq!((spec.speaker, spec.sustain), (500, None));
+    assert_eq!(setting.phases.greeting(), Some(&b"connected\n"[..]));
+    assert_eq!(put(setting).line, b"hello\n");
+    assert_eq!(put(setting).speaker, 500);
+    let names: Vec<PhaseName> = setting.phases.0.iter().map(PhaseSpec::name).collect();
+    use PhaseName::{Acknowledge, Close, Connect, Get};
+    assert_eq!(names, [Connect, Acknowledge, Get, Close]);
 }
 
 #[test]
@@ -73,7 +71,7 @@ fn lines_greetings_and_a_rate_may_be_asked_for() {
     let speakers: Vec<u32> = plan
         .settings
         .iter()
-        .map(|setting| fanout_spec(setting).speaker)
+        .map(|setting| put(setting).speaker)
         .collect();
     assert_eq!(speakers, [1, 3]);
     let setting = &plan.settings[0];
@@ -81,12 +79,12 @@ fn lines_greetings_and_a_rate_may_be_asked_for() {
         (setting.connect_concurrency, setting.connect_rate_per_second),
         (8, Some(1_000.0))
     );
-    let spec = fanout_spec(setting);
-    assert_eq!(spec.greeting, None);
-    assert_eq!(spec.line, b"a\tb\n");
+    assert_eq!(setting.phases.greeting(), None);
+    assert_eq!(put(setting).line, b"a\tb\n");
     assert_eq!(
-        spec.sustain,
-        Some(Sustain {
+        setting.phases.sustain(),
+        Some(&SustainSpec {
+            put: put(setting).clone(),
             rate_per_second: 20.0,
             arrivals: Arrivals::Exponential,
             duration_ns: 3_000_000_000
@@ -140,18 +138,20 @@ fn connections_are_held_by_loops_with_tables_of_their_own() {
         (10_000, "echo")
     );
     assert_eq!((setting.shards, setting.connect_concurrency), (1, 64));
+    assert_eq!(setting.phases.hold_ns(), Some(2_000_000_000));
     assert_eq!(
-        hold_spec(setting),
-        HoldSpec {
-            hold_ns: 2_000_000_000,
+        setting.phases.ping(),
+        Some(&PingSpec {
+            protocol: Protocol::Echo { size_bytes: 6 },
+            verify: true,
             pings: 1_000,
-            pings_at_once: 16
-        }
+            at_once: 16
+        })
     );
     let few = hold("connections = 7\nhold = '0s'\npings = 0\nsize = 9").plan;
-    let spec = hold_spec(&few.settings[0]);
-    assert_eq!((spec.pings, spec.hold_ns), (0, 0));
-    assert_eq!(few.settings[0].protocol, Protocol::Echo { size_bytes: 9 });
+    let setting = &few.settings[0];
+    assert_eq!((pings(setting), setting.phases.hold_ns()), (0, Some(0)));
+    assert_eq!(setting.phases.protocol(), None, "nothing is sent");
 }
 
 #[test]
@@ -169,11 +169,7 @@ fn a_million_get_as_many_tables_on_each_side_as_they_need() {
     );
     // Together they must fit into the accept queue.
     assert!(many.connect_concurrency * many.shards <= many.backlog);
-    assert_eq!(
-        (hold_spec(few).pings, hold_spec(many).pings),
-        (1_000, 1_000_000)
-    );
-    assert_eq!(hold_spec(many).pings_at_once, 1);
+    assert_eq!((pings(few), pings(many)), (1_000, 1_000_000));
 }
 
 #[test]
@@ -318,13 +314,13 @@ fn the_short_forms_have_one_repeat_of_fewer_connections() {
     );
     let connections: Vec<u32> = fanned.settings.iter().map(|one| one.connections).collect();
     assert_eq!((fanned.repeats, connections), (1, vec![500, 7_000]));
-    let sustain = fanout_spec(&fanned.settings[0]).sustain.expect("a rate");
+    let sustain = fanned.settings[0].phases.sustain().expect("a rate");
     assert_eq!(sustain.duration_ns, 400_000_000);
     let held = short("experiment = 'hold'\nconnections = 1_000_000\npings = 50_000\nhold = '1m'");
     let setting = &held.settings[0];
     assert_eq!(setting.connections, 10_000);
-    let spec = hold_spec(setting);
-    assert_eq!((spec.pings, spec.hold_ns), (10_000, 400_000_000));
+    let held_ns = setting.phases.hold_ns();
+    assert_eq!((pings(setting), held_ns), (10_000, Some(400_000_000)));
 }
 
 #[test]
@@ -332,10 +328,12 @@ fn a_short_form_that_is_still_long_keeps_its_parts_consistent() {
     let text = "experiment = 'hold'\n[quick]\nconnections = 4_000_000\npings = 'all'\nhold = '5m'";
     let resolved = resolve(draft(text).shortened(), &many_test_environment()).expect("a plan");
     let setting = &resolved.plan.settings[0];
-    let spec = hold_spec(setting);
     assert!(setting.connections < 4_000_000);
-    assert_eq!(spec.pings, setting.connections);
-    assert!(spec.hold_ns < 1_000_000_000, "{spec:?}");
+    assert_eq!(pings(setting), setting.connections);
+    assert!(
+        setting.phases.hold_ns() < Some(1_000_000_000),
+        "{setting:?}"
+    );
     let estimate = crate::estimate(&resolved.plan, &many_test_environment().models);
     assert!(estimate.as_secs() < 120, "{estimate:?}");
 }
@@ -358,7 +356,7 @@ fn the_short_forms_of_the_built_in_plans_take_less_than_a_minute() {
     // Eleven servers at seven numbers of connections, twice; five of them are Ruby's, whose 1:1 threads take minutes from 14,000 on.
     assert!((3_600..9_000).contains(&seconds), "{seconds}");
     let (million, seconds) = planned("million", false);
-    assert_eq!(hold_spec(&million.settings[0]).pings, 1_000_000);
+    assert_eq!(pings(&million.settings[0]), 1_000_000);
     assert!((60..90).contains(&seconds), "{seconds}");
     for (name, connections) in [("many", 4_000), ("million", 50_000)] {
         let (plan, seconds) = planned(name, true);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use throng_record::{Pacing, Protocol, SourceAddresses, Stop};
 
-use super::with_targets;
+use super::{asked, with_targets};
 use crate::plan::value::Addresses;
 use crate::plan::{PlanDraft, Sweep, resolve, test_environment};
 
@@ -20,10 +20,12 @@ fn what_stands_above_replaces_what_answers_the_same_question() {
         ..flags()
     };
     assert_eq!(
-        over("confidence = 0.1\nmax-duration = '9s'", messages)
-            .unwrap()
-            .settings[0]
-            .stop,
+        asked(
+            &over("confidence = 0.1\nmax-duration = '9s'", messages)
+                .unwrap()
+                .settings[0]
+        )
+        .stop,
         Stop::Messages(7)
     );
     let lockstep = PlanDraft {
@@ -31,10 +33,12 @@ fn what_stands_above_replaces_what_answers_the_same_question() {
         ..flags()
     };
     assert_eq!(
-        over("rate = 9\nspin = false\noutstanding = 2", lockstep)
-            .unwrap()
-            .settings[0]
-            .pacing,
+        asked(
+            &over("rate = 9\nspin = false\noutstanding = 2", lockstep)
+                .unwrap()
+                .settings[0]
+        )
+        .pacing,
         Pacing::Lockstep { group: 5 }
     );
     let outstanding = PlanDraft {
@@ -42,7 +46,7 @@ fn what_stands_above_replaces_what_answers_the_same_question() {
         ..flags()
     };
     assert_eq!(
-        over("lockstep = 2", outstanding).unwrap().settings[0].pacing,
+        asked(&over("lockstep = 2", outstanding).unwrap().settings[0]).pacing,
         Pacing::Closed { outstanding: 3 }
     );
     let size = PlanDraft {
@@ -50,7 +54,7 @@ fn what_stands_above_replaces_what_answers_the_same_question() {
         ..flags()
     };
     assert_eq!(
-        over("send = 'a'\nexpect = 'b'", size).unwrap().settings[0].protocol,
+        asked(&over("send = 'a'\nexpect = 'b'", size).unwrap().settings[0]).protocol,
         Protocol::Echo { size_bytes: 9 }
     );
     let kernel = PlanDraft {

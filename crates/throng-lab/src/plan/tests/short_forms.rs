@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use throng_record::{Amount, Stop};
 
-use super::with_targets;
+use super::{asked, with_targets};
 use crate::plan::{PlanDraft, Resolved, resolve, test_environment};
 
 fn short(text: &str) -> Resolved {
@@ -14,7 +14,7 @@ fn short(text: &str) -> Resolved {
 
 fn stops(resolved: &Resolved) -> Vec<Stop> {
     let settings = resolved.plan.settings.iter();
-    settings.map(|setting| setting.stop).collect()
+    settings.map(|setting| asked(setting).stop).collect()
 }
 
 /// The one note about what was taken; the estimate keeps the promise.
@@ -108,9 +108,9 @@ fn a_sweep_that_is_still_too_long_loses_values_and_keeps_its_ends() {
 #[test]
 fn a_count_that_takes_too_long_becomes_a_time() {
     let (resolved, note) = fitted("messages = 100_000_000_000\nwarmup = '1_000_000_000 messages'");
-    let setting = &resolved.plan.settings[0];
-    assert!(matches!(setting.stop, Stop::DurationNs(_)));
-    assert!(matches!(setting.warmup, Amount::DurationNs(_)));
+    let asked = asked(&resolved.plan.settings[0]);
+    assert!(matches!(asked.stop, Stop::DurationNs(_)));
+    assert!(matches!(asked.warmup, Amount::DurationNs(_)));
     assert!(note.contains("by time instead of by messages"), "{note}");
 }
 

@@ -11,7 +11,10 @@ const PLAN: &str =
 const NO_SERVER: &str = r#"touch "$here/served""#;
 
 const TIMING: &str = r#"
-head -n 1 > "$here/job.json"
+read -r job
+echo "$job" > "$here/job.json"
+echo '{"event":"phase","phase":"multiplex"}'
+read -r go
 echo '{"event":"progress","replies":40}'
 sleep 0.15
 echo '{"event":"progress","replies":90}'
@@ -19,14 +22,11 @@ cat "$here/finished.json"
 "#;
 
 fn accepted(accepted: u32, stopped_by: Option<&str>) -> LoadRecord {
-    LoadRecord {
-        accept: Some(AcceptPhase {
-            accepted,
-            stopped_by: stopped_by.map(str::to_owned),
-            ..AcceptPhase::default()
-        }),
-        ..LoadRecord::default()
-    }
+    of_phases([Measured::Multiplex(AcceptPhase {
+        accepted,
+        stopped_by: stopped_by.map(str::to_owned),
+        ..AcceptPhase::default()
+    })])
 }
 
 #[test]
@@ -41,11 +41,8 @@ fn a_multiplexer_is_timed_without_a_server() {
     assert!(!fake.folder.path().join("served").exists());
     let trial = &finished.record.trials[0];
     assert_eq!(trial.outcome, Outcome::Completed);
-    assert_eq!(trial.accept.as_ref().map(|phase| phase.accepted), Some(100));
-    assert_eq!(
-        (&trial.connect, &trial.exchange, &trial.close),
-        (&None, &None, &None)
-    );
+    let timed = trial.phases.multiplexer().expect("it was timed");
+    assert_eq!((timed.accepted, trial.phases.0.len()), (100, 1));
     assert!(trial.server.is_none());
     let generator = trial.generator.as_ref().expect("observed");
     assert!(
@@ -69,7 +66,7 @@ fn a_multiplexer_is_timed_without_a_server() {
     }
     let job = fs::read_to_string(fake.folder.path().join("job.json")).expect("a job");
     assert!(
-        job.contains(r#""work":"accept""#) && job.contains(r#""multiplexer":"poll""#),
+        job.contains(r#""phase":"multiplex""#) && job.contains(r#""multiplexer":"poll""#),
         "{job}"
     );
 }
@@ -117,5 +114,5 @@ fn a_generator_that_dies_leaves_its_last_words() {
         "{:?}",
         trial.outcome
     );
-    assert_eq!(trial.accept, None);
+    assert!(trial.phases.0.is_empty());
 }

@@ -4,8 +4,9 @@ use super::*;
 
 fn drifting() -> Fake {
     let mut record = good_record();
-    record.exchange.timeline.slice_ns = 1_500_000;
-    record.exchange.timeline.replies = [vec![100; 50], vec![50; 50]].concat();
+    let exchange = record.phases.exchange_mut().expect("made with one");
+    exchange.timeline.slice_ns = 1_500_000;
+    exchange.timeline.replies = [vec![100; 50], vec![50; 50]].concat();
     Fake::new(SERVE, LOAD, record)
 }
 
