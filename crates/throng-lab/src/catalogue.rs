@@ -20,9 +20,9 @@ use std::sync::atomic::AtomicBool;
 
 pub use cache::{Cache, NoCache};
 pub use found::CatalogueError;
-pub use manifest::{Build, Manifest, Runtime, Workload};
+pub use manifest::{Build, Manifest, Runtime};
 pub use prepare::{Prepared, Recipe, Unprepared, prepare_plan};
-pub use runtime::RuntimeFound;
+pub use runtime::{RuntimeFound, Versions};
 pub use version::Version;
 
 use crate::suggest::nearest;
@@ -162,9 +162,14 @@ impl Server {
     /// Whether what it needs is on this machine; `None` where its `server.toml` cannot be used, or when interrupted. Starts programs
     /// that print their version.
     #[must_use]
-    pub fn runtime(&self, cache: &Cache, interrupted: &AtomicBool) -> Option<RuntimeFound> {
+    pub fn runtime(
+        &self,
+        cache: &Cache,
+        versions: &Versions,
+        interrupted: &AtomicBool,
+    ) -> Option<RuntimeFound> {
         let manifest = self.manifest.as_ref().ok()?;
-        runtime::look(self, manifest, cache, interrupted)
+        runtime::look(self, manifest, cache, versions, interrupted)
     }
 }
 

@@ -37,10 +37,10 @@ use std::time::Instant;
 
 use throng_record::{ClauseRecord, ClauseResult, ContractException, ContractReport};
 
-use crate::catalogue::Workload;
 use clause::{Clause, Verdict};
 use stage::{Seen, Stage};
 pub use subject::{MakeCommand, Subject};
+use throng_record::Workload;
 
 /// What is being tried, for whoever shows the progress.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use throng_record::plan::{ListenFamily, ServerLifetime};
-use throng_record::{Plan, Setting, TargetKind};
+use throng_record::{Plan, Setting, TargetKind, Workload};
 
 /// All that a launch depends on besides the target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +15,7 @@ pub(crate) struct Launch {
     backlog: u32,
     workers: Option<u32>,
     accept_threads: Option<u32>,
-    workload: String,
+    workload: Workload,
     service_time_ns: Option<u64>,
     delay_inline: bool,
     cpus: Vec<u32>,
@@ -31,7 +31,7 @@ impl Launch {
             backlog: setting.backlog,
             workers: setting.workers,
             accept_threads: setting.accept_threads,
-            workload: setting.workload.clone(),
+            workload: setting.workload,
             service_time_ns: setting.service_time_ns,
             delay_inline: setting.delay_inline,
             cpus: setting.server_cpus.clone(),

@@ -32,6 +32,7 @@ pub mod side;
 pub mod target;
 pub mod timeline;
 pub mod trial;
+pub mod workload;
 
 pub use accept::{AcceptPhase, AcceptSpec, IdleCost, IdleSlice, Multiplexer, Slope};
 pub use catalogue::{CatalogueRecord, ContractException, DeclaredModel, LeftOut};
@@ -60,6 +61,7 @@ pub use schema::SCHEMA_VERSION;
 pub use sequence::{PhaseSpec, PingSpec, PutSpec, Sequence, SustainSpec};
 pub use setting::{Setting, SweptValue};
 pub use side::{MemorySample, SeriesSample, SideRecord};
-pub use target::{HandOver, HttpTarget, ServeOptions, TargetKind, TargetRecord};
+pub use target::{HttpTarget, ServeOptions, TargetKind, TargetRecord};
 pub use timeline::Timeline;
 pub use trial::{Outcome, Trial};
+pub use workload::{HandOver, UnknownWord, Workload};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::ListenFamily;
-use crate::{Backend, Closing, Sequence, SourceAddresses};
+use crate::{Backend, Closing, Sequence, SourceAddresses, Workload};
 
 /// A point of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ pub struct Setting {
     pub connect_rate_per_second: Option<f64>,
     /// How the generator ends a connection, where every message has one of its own.
     pub closing: Closing,
-    /// The wire behaviour asked of launched built-in servers: `echo`, `broadcast`, `oneshot` or `http`.
-    pub workload: String,
+    /// The wire behaviour asked of launched servers that keep the contract.
+    pub workload: Workload,
     /// How long a server is asked to take for a request, or is said to take; absent where it is not known.
     pub service_time_ns: Option<u64>,
     /// Back end of the generator.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::CatalogueRecord;
+use crate::{CatalogueRecord, HandOver};
 
 /// How a target comes to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,36 +77,6 @@ pub struct ServeOptions {
     pub delay_inline: bool,
     /// `--hand-over`.
     pub hand_over: Option<HandOver>,
-}
-
-/// How a message comes from the thread that has read it to those that write it, in the model of two threads for each
-/// connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum HandOver {
-    /// One list of messages under one mutex, and one condition variable that wakes every writer; each remembers how far it
-    /// has come.
-    Condvar,
-    /// A queue for each connection, into which the reader puts the message.
-    Queues,
-    /// One thread that alone knows everybody's queues, to which readers send their messages.
-    Broadcaster,
-}
-
-impl HandOver {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Condvar, Self::Queues, Self::Broadcaster];
-
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Condvar => "condvar",
-            Self::Queues => "queues",
-            Self::Broadcaster => "broadcaster",
-        }
-    }
 }
 
 /// What `http://HOST:PORT/PATH` says beside the address.

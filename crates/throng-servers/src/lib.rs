@@ -1,6 +1,6 @@
 //! Built-in servers: the concurrency models that throng compares, each in one file.
 //!
-//! *Method.* A model knows concurrency only: who waits for what, and who runs then. A [`Workload`] knows bytes only:
+//! *Method.* A model knows concurrency only: who waits for what, and who runs then. A workload knows bytes only:
 //! what comes back for what has come. They compose. The files under `models/` repeat each other on purpose: read two
 //! of them side by side, and the difference is the lesson. Only what is the same for all by definition is shared:
 //! opening and closing listeners, what a failed accept means, how long a drain lasts, what a connection does in a turn where
@@ -17,7 +17,6 @@ mod deadlines;
 mod declaration;
 mod delay;
 mod drain;
-mod hand_over;
 mod level_triggered;
 mod linger;
 mod listener;
@@ -32,9 +31,7 @@ mod serve;
 mod threads;
 mod workload;
 
-pub use hand_over::{HandOver, UnknownHandOver};
 pub use model::{Family, Model, UnknownModel};
 pub use note::Note;
 pub use opening::Announcement;
 pub use serve::{ModelError, Options, ServeError, Served, serve};
-pub use workload::{UnknownWorkload, Workload};

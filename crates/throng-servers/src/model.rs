@@ -4,8 +4,9 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use throng_record::HandOver;
+
 use crate::declaration::{Declaration, ServesAtOnce, Workers};
-use crate::hand_over::HandOver;
 use crate::models::{
     compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
     iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,

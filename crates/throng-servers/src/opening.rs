@@ -3,11 +3,11 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 
+use throng_record::HandOver;
 use throng_sys::address::Address;
 use throng_sys::socket::ListenError;
 
 use crate::declaration::{Declaration, ServesAtOnce};
-use crate::hand_over::HandOver;
 use crate::listener::Listener;
 use crate::serve::Options;
 

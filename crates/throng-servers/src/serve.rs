@@ -6,13 +6,13 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use throng_record::{HandOver, Workload};
 use throng_sys::address::Address;
 use throng_sys::children::ForkError;
 use throng_sys::signal::Termination;
 use throng_sys::socket::ListenError;
 
 use crate::declaration::ServesAtOnce;
-use crate::hand_over::HandOver;
 use crate::model::Model;
 use crate::models::{
     compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
@@ -21,7 +21,7 @@ use crate::models::{
 };
 use crate::note::Note;
 use crate::opening::{Announcement, Opening};
-use crate::workload::{Answer, Broadcast, Delayed, DelayedSettings, Echo, Session, Workload};
+use crate::workload::{Answer, Broadcast, Delayed, DelayedSettings, Echo, Session};
 
 /// Where and how to listen, and how long to take for an answer.
 #[derive(Clone, Debug, Default)]

@@ -11,9 +11,7 @@ mod http;
 mod inline;
 mod oneshot;
 
-use std::fmt;
 use std::os::fd::BorrowedFd;
-use std::str::FromStr;
 use std::time::Duration;
 
 pub(crate) use broadcast::Broadcast;
@@ -22,85 +20,6 @@ pub(crate) use echo::Echo;
 pub(crate) use http::Http;
 use inline::Inline;
 pub(crate) use oneshot::Oneshot;
-
-/// The wire behaviour of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Workload {
-    /// Every byte comes back, in order; the end of input is answered by the end of output.
-    Echo,
-    /// Each connection is greeted with `connected`, and every line that comes goes to all connections.
-    Broadcast,
-    /// HTTP/1.1 requests, each answered after a delay and after counting, where it asks for that.
-    Http,
-    /// What the first read brings is answered with the same 23 bytes; then the server closes.
-    Oneshot,
-}
-
-/// The name of no workload.
-#[derive(Debug, thiserror::Error)]
-#[error("there is no workload '{given}'; there are: {}", names())]
-pub struct UnknownWorkload {
-    /// As written.
-    pub given: String,
-}
-
-impl Workload {
-    /// Every workload.
-    pub const ALL: [Self; 4] = [Self::Echo, Self::Broadcast, Self::Http, Self::Oneshot];
-
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Echo => "echo",
-            Self::Broadcast => "broadcast",
-            Self::Http => "http",
-            Self::Oneshot => "oneshot",
-        }
-    }
-
-    /// What it answers, in a line.
-    #[must_use]
-    pub fn summary(self) -> &'static str {
-        match self {
-            Self::Echo => "every byte comes back",
-            Self::Broadcast => "a greeting, then every line goes to all connections",
-            Self::Http => {
-                "HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts"
-            }
-            Self::Oneshot => "one answer to the first bytes, then it closes",
-        }
-    }
-
-    /// Whether its answers may be delayed.
-    #[must_use]
-    pub fn takes_delay(self) -> bool {
-        matches!(self, Self::Http | Self::Oneshot)
-    }
-}
-
-impl fmt::Display for Workload {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Workload {
-    type Err = UnknownWorkload;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWorkload> {
-        Self::ALL
-            .into_iter()
-            .find(|workload| workload.name() == text)
-            .ok_or_else(|| UnknownWorkload {
-                given: text.to_owned(),
-            })
-    }
-}
-
-fn names() -> String {
-    Workload::ALL.map(Workload::name).join(", ")
-}
 
 /// What a session wants once all that it has appended is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,16 +100,6 @@ pub(crate) trait Session: Send + 'static {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_name_is_read_back() {
-        for workload in Workload::ALL {
-            assert_eq!(
-                workload.name().parse::<Workload>().expect("a name"),
-                workload
-            );
-        }
-    }
 
     #[test]
     fn after_the_end_of_input_only_a_wait_is_left() {

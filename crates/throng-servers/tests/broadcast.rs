@@ -15,7 +15,8 @@ use common::client::Client;
 use common::named;
 use common::server::Server;
 use common::setup::Setup;
-use throng_servers::{Model, Workload};
+use throng_record::Workload;
+use throng_servers::Model;
 use throng_sys::socket::{end_output, reset_on_close};
 
 const GREETING: &[u8] = b"connected\n";

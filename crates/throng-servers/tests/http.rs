@@ -13,7 +13,8 @@ use common::case::{Family, any, each_model, has_places, may_have_one_place, shar
 use common::client::Client;
 use common::named;
 use common::setup::Setup;
-use throng_servers::{Model, Workload};
+use throng_record::Workload;
+use throng_servers::Model;
 use throng_sys::socket::{end_output, reset_on_close};
 
 const PLAIN: &[u8] = b"GET / HTTP/1.1\r\n\r\n";

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use common::case::{Case, Family, any, each_case, each_model};
 use common::named;
 use common::setup::Setup;
-use throng_servers::{Model, Workload};
+use throng_record::Workload;
+use throng_servers::Model;
 use throng_sys::socket::end_output;
 
 /// What the published client sent, and what it was answered.

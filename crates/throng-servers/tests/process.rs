@@ -17,7 +17,8 @@ use common::case::{
 use common::client::Client;
 use common::named;
 use common::setup::Setup;
-use throng_servers::{HandOver, Model, Workload};
+use throng_record::{HandOver, Workload};
+use throng_servers::Model;
 
 const FOUR: NonZeroU32 = NonZeroU32::new(4).expect("not zero");
 

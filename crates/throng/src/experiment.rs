@@ -392,12 +392,4 @@ mod tests {
         assert!(of("two-threads-per-connection").takes_hand_over);
         assert!(!of("thread-per-connection").takes_hand_over);
     }
-
-    #[test]
-    fn the_record_and_the_servers_have_the_same_words_for_a_hand_over() {
-        assert_eq!(
-            throng_record::HandOver::ALL.map(throng_record::HandOver::name),
-            throng_servers::HandOver::ALL.map(throng_servers::HandOver::name)
-        );
-    }
 }

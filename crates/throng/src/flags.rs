@@ -84,9 +84,9 @@ pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) ->
 #[cfg(test)]
 mod tests {
     use throng_lab::plan::PlanDraft;
-    use throng_lab::plan::value::{Addresses, BackendChoice, Workload};
+    use throng_lab::plan::value::{Addresses, BackendChoice};
     use throng_record::plan::{ListenFamily, ServerLifetime};
-    use throng_record::{Arrivals, Closing, Network};
+    use throng_record::{Arrivals, Closing, Network, Workload};
 
     use super::*;
 

@@ -5,44 +5,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
-use throng_record::{ContractException, DeclaredModel};
+use serde::{Deserialize, Deserializer, de};
+use throng_record::{ContractException, DeclaredModel, Workload};
 
 use super::version::Version;
 use crate::toml_file::{self, FileError};
 
 /// Stands for the directory that belongs to a server, in `run` and in the command of `[build]`.
 pub(super) const BUILD_PLACEHOLDER: &str = "{build}";
-
-/// What a server answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Workload {
-    /// Every byte comes back.
-    Echo,
-    /// Every line goes to all connections.
-    Broadcast,
-    /// HTTP/1.1 with keep-alive.
-    Http,
-    /// One answer, and the connection is closed.
-    Oneshot,
-}
-
-impl Workload {
-    /// Every one.
-    pub const ALL: [Self; 4] = [Self::Echo, Self::Broadcast, Self::Http, Self::Oneshot];
-
-    /// The word for it, as `--workload` takes it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Echo => "echo",
-            Self::Broadcast => "broadcast",
-            Self::Http => "http",
-            Self::Oneshot => "oneshot",
-        }
-    }
-}
 
 /// A `server.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

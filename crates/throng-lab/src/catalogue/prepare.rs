@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use throng_record::{LeftOut, Plan, TargetRecord};
 
 use super::build::{BuildError, Builder, fill_in};
-use super::{Cache, Catalogue, Server, program};
+use super::{Cache, Catalogue, Server, Versions, program};
 
 /// All that starting a server takes, but for the flags of the contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,12 +54,13 @@ impl Server {
     pub fn prepare(
         &self,
         cache: &Cache,
+        versions: &Versions,
         interrupted: &AtomicBool,
         on_build: &mut dyn FnMut(),
     ) -> Result<Recipe, Unprepared> {
         let manifest = self.manifest.as_ref();
         let manifest = manifest.map_err(|error| Unprepared::Failed(error.to_string()))?;
-        let found = self.runtime(cache, interrupted);
+        let found = self.runtime(cache, versions, interrupted);
         let found = found.ok_or(Unprepared::Interrupted)?;
         if let Some(obstacle) = found.obstacle(manifest) {
             return Err(Unprepared::Missing(obstacle));
@@ -126,6 +127,7 @@ pub fn prepare_plan(
     interrupted: &AtomicBool,
     on_build: &mut dyn FnMut(&str),
 ) -> Prepared {
+    let versions = Versions::default();
     let mut recipes = HashMap::new();
     let mut missing: HashMap<String, String> = HashMap::new();
     for target in &mut plan.targets {
@@ -137,7 +139,7 @@ pub fn prepare_plan(
             continue;
         };
         if !recipes.contains_key(&name) && !missing.contains_key(&name) {
-            match server.prepare(cache, interrupted, &mut || on_build(&name)) {
+            match server.prepare(cache, &versions, interrupted, &mut || on_build(&name)) {
                 Ok(recipe) => drop(recipes.insert(name.clone(), Ok(recipe))),
                 Err(Unprepared::Failed(why)) => drop(recipes.insert(name.clone(), Err(why))),
                 Err(Unprepared::Missing(why)) => drop(missing.insert(name.clone(), why)),

@@ -1,8 +1,10 @@
 //! Whether what a server needs is on this machine: its program is looked up, and asked for its version.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::manifest::{BUILD_PLACEHOLDER, Manifest};
@@ -12,6 +14,15 @@ use super::{Cache, Server};
 
 /// How long a program may take to print its version: the slowest start a virtual machine on a busy computer.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// What programs have said of their versions: each is asked once, however many servers need it.
+#[derive(Debug, Default)]
+pub struct Versions(Mutex<HashMap<Question, Arc<OnceLock<Answer>>>>);
+
+/// A program, its arguments, and the directory, where an argument is a file in it.
+type Question = (PathBuf, Vec<String>, Option<PathBuf>);
+/// `None`: interrupted.
+type Answer = Option<Result<Version, String>>;
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +75,7 @@ pub(super) fn look(
     server: &Server,
     manifest: &Manifest,
     cache: &Cache,
+    versions: &Versions,
     interrupted: &AtomicBool,
 ) -> Option<RuntimeFound> {
     let missing = |why: String| Some(RuntimeFound::Missing { why });
@@ -78,27 +90,43 @@ pub(super) fn look(
             return missing(format!("there is no program `{word}`"));
         }
     }
-    ask(
-        &manifest.runtime.version,
-        &server.directory,
-        &runtimes,
-        interrupted,
-    )
-    .map(|said| match said {
+    let words = &manifest.runtime.version;
+    let program = program::find(&words[0], &server.directory, &runtimes)?;
+    let said = versions.of(program, words, &server.directory, interrupted);
+    said.map(|said| match said {
         Ok(version) if version < manifest.runtime.least => RuntimeFound::TooOld { version },
         Ok(version) => RuntimeFound::Present { version },
         Err(why) => RuntimeFound::Missing { why },
     })
 }
 
-fn ask(
-    words: &[String],
-    directory: &Path,
-    runtimes: &Path,
-    interrupted: &AtomicBool,
-) -> Option<Result<Version, String>> {
+impl Versions {
+    /// Asks the program, or waits for the answer to who has asked before.
+    fn of(
+        &self,
+        program: PathBuf,
+        words: &[String],
+        directory: &Path,
+        interrupted: &AtomicBool,
+    ) -> Answer {
+        let is_of_directory = words[1..].iter().any(|word| directory.join(word).exists());
+        let question = (
+            program.clone(),
+            words[1..].to_vec(),
+            is_of_directory.then(|| directory.to_owned()),
+        );
+        let answer = {
+            let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(asked.entry(question).or_default())
+        };
+        answer
+            .get_or_init(|| ask(&program, words, directory, interrupted))
+            .clone()
+    }
+}
+
+fn ask(program: &Path, words: &[String], directory: &Path, interrupted: &AtomicBool) -> Answer {
     let line = words.join(" ");
-    let program = program::find(&words[0], directory, runtimes)?;
     let mut command = Command::new(program);
     command.args(&words[1..]).current_dir(directory);
     let said = match program::run(command, TIMEOUT, interrupted) {

@@ -57,7 +57,12 @@ impl Bench {
         let catalogue = self.catalogue();
         let server = catalogue.server(name).expect(name);
         let mut builds = 0;
-        let recipe = server.prepare(&self.cache(), &AtomicBool::new(false), &mut || builds += 1);
+        let recipe = server.prepare(
+            &self.cache(),
+            &Versions::default(),
+            &AtomicBool::new(false),
+            &mut || builds += 1,
+        );
         recipe.map(|recipe| (recipe, builds))
     }
 
@@ -174,6 +179,28 @@ fn a_program_in_the_servers_own_directory_has_to_be_there() {
 }
 
 #[test]
+fn a_program_that_several_servers_need_is_asked_for_its_version_once() {
+    let bench = Bench::new();
+    let asked = bench.cache().root().join("asked");
+    fs::create_dir_all(bench.cache().root()).expect("made");
+    let version = format!("echo x >> {}; echo 2.5", asked.display());
+    for name in ["l/one", "l/two", "l/three"] {
+        bench.declare(name, &["echo"], &version, "");
+    }
+    let versions = Versions::default();
+    let catalogue = bench.catalogue();
+    for server in &catalogue.servers {
+        let found = server.runtime(&bench.cache(), &versions, &AtomicBool::new(false));
+        assert!(
+            matches!(found, Some(RuntimeFound::Present { .. })),
+            "{found:?}"
+        );
+    }
+    assert_eq!(catalogue.servers.len(), 3);
+    assert_eq!(fs::read_to_string(asked).expect("it was asked"), "x\n");
+}
+
+#[test]
 fn throngs_own_runtimes_come_before_those_of_the_path() {
     let bench = Bench::new();
     let runtimes = bench.cache().runtimes();
@@ -278,9 +305,14 @@ fn an_interrupt_ends_a_build() {
     let catalogue = bench.catalogue();
     let server = catalogue.server("l/slow").expect("there");
     let interrupted = AtomicBool::new(false);
-    let ended = server.prepare(&bench.cache(), &interrupted, &mut || {
-        interrupted.store(true, std::sync::atomic::Ordering::Relaxed);
-    });
+    let ended = server.prepare(
+        &bench.cache(),
+        &Versions::default(),
+        &interrupted,
+        &mut || {
+            interrupted.store(true, std::sync::atomic::Ordering::Relaxed);
+        },
+    );
     assert_eq!(ended, Err(Unprepared::Interrupted));
 }
 

@@ -8,7 +8,7 @@ use super::{
     broadcast, crowd, echo, ending, http, listening, malformed, observed, oneshot, refusals,
     resets, slow_reader, waiting,
 };
-use crate::catalogue::Workload;
+use throng_record::Workload;
 
 /// One thing that the contract asks for.
 pub(super) struct Clause {

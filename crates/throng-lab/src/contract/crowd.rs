@@ -8,7 +8,7 @@ use super::clause::{Clause, Outcome, Verdict};
 use super::client::Client;
 use super::listening::is_served;
 use super::stage::{Seen, Stage};
-use crate::catalogue::Workload;
+use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(
     "a-thousand",

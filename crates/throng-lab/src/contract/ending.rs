@@ -7,7 +7,7 @@ use super::is_declared;
 use super::listening::is_served;
 use super::server::is_orderly;
 use super::stage::{Seen, Stage};
-use crate::catalogue::Workload;
+use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(
     "leaves",

@@ -11,7 +11,7 @@ use super::client::Client;
 use super::response;
 use super::server::{self, Server};
 use super::stage::{Seen, Stage};
-use crate::catalogue::Workload;
+use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 9] = [
     Clause::core(

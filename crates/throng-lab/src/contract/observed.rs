@@ -9,7 +9,7 @@ use super::clause::{Clause, Outcome, Verdict};
 use super::listening::is_served;
 use super::server::{POLL, Server};
 use super::stage::{Seen, Stage};
-use crate::catalogue::Workload;
+use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(
     "model",

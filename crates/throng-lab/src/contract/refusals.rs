@@ -3,7 +3,7 @@
 use super::clause::{Clause, Outcome, Verdict};
 use super::server;
 use super::stage::{Seen, Stage};
-use crate::catalogue::Workload;
+use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 6] = [
     Clause::core(

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use throng_record::{ContractException, DeclaredModel};
 
-use crate::catalogue::Workload;
+use throng_record::Workload;
 
 /// Makes the command that runs a server with these words after its own.
 pub type MakeCommand<'a> = Box<dyn Fn(&[String]) -> Command + 'a>;

@@ -19,7 +19,13 @@ pub(super) fn built_in(
 ) -> Command {
     let mut command = Command::new(program);
     command
-        .args(["serve", model, "--workload", &setting.workload, "--listen"])
+        .args([
+            "serve",
+            model,
+            "--workload",
+            setting.workload.name(),
+            "--listen",
+        ])
         .arg(bare(address))
         .args(["--backlog", &setting.backlog.to_string()])
         .stdin(Stdio::null());
@@ -52,7 +58,7 @@ pub(super) fn catalogued(
     command
         .arg("--listen")
         .arg(bare(address))
-        .args(["--workload", &setting.workload])
+        .args(["--workload", setting.workload.name()])
         .args(["--backlog", &setting.backlog.to_string()]);
     if let Some(workers) = own.workers.or(setting.workers) {
         command.args(["--workers", &workers.to_string()]);
@@ -123,7 +129,13 @@ mod tests {
                 setting,
                 &address,
             ));
-            let common = ["throng", "serve", model, "--workload", &setting.workload];
+            let common = [
+                "throng",
+                "serve",
+                model,
+                "--workload",
+                setting.workload.name(),
+            ];
             assert_eq!(line[..5], common);
             line[5..].to_vec()
         };

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use throng_record::plan::{Experiment, ListenFamily, ServerLifetime};
-use throng_record::{Amount, Arrivals, Closing, Network, SweptValue};
+use throng_record::{Amount, Arrivals, Closing, Network, SweptValue, Workload};
 
 use super::KernelDraft;
 use super::kernel::KernelSweep;
 use super::sweep::{Sweep, Swept};
-use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings, Workload};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings};
 use crate::target::TargetDraft;
 
 macro_rules! keys {

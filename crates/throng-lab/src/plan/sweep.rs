@@ -11,9 +11,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 use throng_record::plan::ListenFamily;
-use throng_record::{Amount, Arrivals, Closing};
+use throng_record::{Amount, Arrivals, Closing, Workload};
 
-use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings, Workload};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings};
 
 /// The value of a key that may be swept: in a plan file one value or a list, never empty, nothing in it twice.
 #[derive(Clone, Debug, PartialEq, Eq)]

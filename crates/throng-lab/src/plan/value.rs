@@ -39,30 +39,6 @@ pub enum Addresses {
     Kernel,
 }
 
-/// What a server answers, and a generator asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Workload {
-    /// What comes is sent back.
-    Echo,
-    /// Whatever comes first is answered by a fixed text after the service time, and the server closes.
-    Oneshot,
-    /// HTTP/1.1, each request answered after the service time.
-    Http,
-}
-
-impl Workload {
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Echo => "echo",
-            Self::Oneshot => "oneshot",
-            Self::Http => "http",
-        }
-    }
-}
-
 /// How many connections are pinged: in a plan file a number or `"all"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pings {

@@ -12,8 +12,8 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicBool;
 
 use libtest_mimic::{Arguments, Trial};
-use throng_lab::catalogue::Workload;
 use throng_lab::contract::{Subject, check};
+use throng_record::Workload;
 use throng_record::{ClauseResult, ContractException, ContractReport, DeclaredModel};
 
 use fault::Fault;

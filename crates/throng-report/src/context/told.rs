@@ -78,7 +78,8 @@ impl Told<'_> {
     pub(super) fn protocol(&self) -> Option<String> {
         let what = match self.setting.phases.protocol()? {
             _ if self.requests_differ() => {
-                let workload = self.or_swept("workload", || self.setting.workload.clone());
+                let workload =
+                    self.or_swept("workload", || self.setting.workload.name().to_owned());
                 format!("requests of the workload {workload}")
             }
             Protocol::Echo { size_bytes } => {

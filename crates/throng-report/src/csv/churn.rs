@@ -12,7 +12,7 @@ use crate::rate;
 /// The columns.
 #[derive(Default, Serialize)]
 pub(super) struct Figures {
-    workload: String,
+    workload: &'static str,
     closing: &'static str,
     rate_asked_per_second: Option<f64>,
     rate_kept_share: Option<f64>,
@@ -52,7 +52,7 @@ pub(super) fn figures(record: &RunRecord, trial: &Trial) -> Figures {
     let ports_exhausted = errors.counts.get(&ErrorKind::PortsExhausted);
     let setting = record.plan.settings.get(trial.setting as usize);
     let mut figures = Figures {
-        workload: setting.map_or_else(String::new, |setting| setting.workload.clone()),
+        workload: setting.map_or("", |setting| setting.workload.name()),
         closing: trial.job.fleet.closing.name(),
         refused: failures.refused,
         reset: failures.reset,

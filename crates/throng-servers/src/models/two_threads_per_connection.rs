@@ -36,7 +36,6 @@ use crate::accept::{self, Failure, Pause};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::delay;
 use crate::drain::{self, Drain};
-use crate::hand_over::HandOver;
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
@@ -45,6 +44,7 @@ use crate::opening::Opening;
 use crate::serve::{ModelError, Served};
 use crate::threads;
 use crate::workload::{Session, Then};
+use throng_record::HandOver;
 
 mod broadcaster;
 mod list;

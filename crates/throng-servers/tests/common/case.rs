@@ -1,7 +1,8 @@
 //! The one list: every model on every address family that it serves.
 
 use libtest_mimic::Trial;
-use throng_servers::{HandOver, Model};
+use throng_record::HandOver;
+use throng_servers::Model;
 use throng_sys::address::Address;
 
 use super::setup::{Setup, unix_address};

@@ -11,7 +11,8 @@ use std::process::{Command, ExitCode};
 use std::str::FromStr;
 use std::time::Duration;
 
-use throng_servers::{Announcement, HandOver, Model, Options, Workload, serve};
+use throng_record::{HandOver, Workload};
+use throng_servers::{Announcement, Model, Options, serve};
 use throng_sys::address::Address;
 
 use super::setup::Setup;

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
-use throng_servers::{HandOver, Model};
+use throng_record::HandOver;
+use throng_servers::Model;
 use throng_sys::address::Address;
 use throng_sys::process_tree::{ProcessTree, TreeSample};
 use throng_sys::{signal, sock_diag};

@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use throng_servers::{HandOver, Model, Workload};
+use throng_record::{HandOver, Workload};
+use throng_servers::Model;
 use throng_sys::address::Address;
 
 use super::server::Server;

@@ -1,8 +1,9 @@
 //! The flags of experiments in which every request has a connection of its own.
 
 use clap::Args;
-use throng_lab::plan::value::{self, Workload};
+use throng_lab::plan::value;
 use throng_lab::plan::{PlanDraft, Sweep};
+use throng_record::Workload;
 
 use super::{list, lists, words};
 

@@ -219,7 +219,7 @@ fn setting() -> Setting {
                 tells_every_request: true,
             },
         }),
-        workload: "oneshot".to_owned(),
+        workload: throng_record::Workload::Oneshot,
         service_time_ns: Some(40_000_000),
         backend: Backend::Epoll,
         shards: 1,

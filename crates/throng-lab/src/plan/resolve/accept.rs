@@ -1,13 +1,13 @@
 //! What the accept experiment measures: multiplexers in a process of their own, where no server is and nothing is exchanged.
 
-use throng_record::{AcceptSpec, Multiplexer, PhaseSpec, Sequence, TargetRecord};
+use throng_record::{AcceptSpec, Multiplexer, PhaseSpec, Sequence, TargetRecord, Workload};
 
 use super::exchange::Asked;
 use super::fleet::{self, Cpus};
 use super::targets::ALL;
 use super::{not_zero, tell};
 use crate::plan::draft::Point;
-use crate::plan::value::{CpuChoice, Workload};
+use crate::plan::value::CpuChoice;
 use crate::plan::{Environment, PlanDraft, PlanError};
 use crate::suggest::or_list;
 use crate::target::{TargetDraft, multiplexer};
@@ -109,7 +109,7 @@ pub(super) fn asked(point: &Point, notes: &mut Vec<String>) -> Result<Asked, Pla
     Ok(Asked {
         connections,
         phases: Sequence(vec![timed]),
-        workload: Workload::Echo.name(),
+        workload: Workload::Echo,
         service_time_ns: None,
     })
 }

@@ -8,13 +8,12 @@ use std::time::Duration;
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
 use throng_record::{
     Amount, ConnectionUse, ExchangeSpec, Expect, HttpTarget, Pacing, Protocol, Sequence, Setting,
-    Stop, TargetKind, TargetRecord,
+    Stop, TargetKind, TargetRecord, Workload,
 };
 
 use super::exchange::{self, Asked};
 use super::{not_zero, tell};
 use crate::plan::draft::Point;
-use crate::plan::value::Workload;
 use crate::plan::{PlanDraft, PlanError, nanoseconds};
 use crate::target::http;
 
@@ -136,7 +135,7 @@ pub(super) fn asked(
             warmup: Amount::Messages(0),
             stop: Stop::MessagesEach(requests(point, clients)?),
         }),
-        workload: workload.name(),
+        workload,
         service_time_ns,
     })
 }
@@ -155,6 +154,11 @@ pub(super) fn workload(
         })
     };
     match point.workload {
+        Some(Workload::Broadcast) => Err(PlanError::Text {
+            key: "workload",
+            text: Workload::Broadcast.name().to_owned(),
+            why: "its clients hear no one else; write oneshot, http or echo, or take the fan-out experiment (throng fanout)".to_owned(),
+        }),
         _ if pages.is_empty() => Ok(point.workload.unwrap_or(usual)),
         Some(Workload::Echo | Workload::Oneshot) => conflict(
             "workload",
@@ -269,7 +273,7 @@ pub(super) fn protocol(
 fn usual(workload: Workload, service_time: Option<Duration>) -> Protocol {
     match workload {
         Workload::Http => http::get(&delayed(service_time.unwrap_or_default())),
-        Workload::Oneshot | Workload::Echo => Protocol::Request {
+        Workload::Oneshot | Workload::Echo | Workload::Broadcast => Protocol::Request {
             send: QUESTION.to_vec(),
             expect: Expect::Text(ANSWER.to_vec()),
         },
@@ -281,7 +285,7 @@ pub(crate) fn asks_for_service_time(setting: &Setting) -> bool {
     let service_time = setting.service_time_ns.map(Duration::from_nanos);
     [Workload::Oneshot, Workload::Http]
         .into_iter()
-        .filter(|workload| workload.name() == setting.workload)
+        .filter(|&workload| workload == setting.workload)
         .any(|workload| setting.phases.protocol() == Some(&usual(workload, service_time)))
 }
 

@@ -5,13 +5,12 @@
 use std::time::Duration;
 
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
-use throng_record::{ConnectionUse, ExchangeSpec, HttpTarget, Sequence, TargetRecord};
+use throng_record::{ConnectionUse, ExchangeSpec, HttpTarget, Sequence, TargetRecord, Workload};
 
 use super::exchange::{self, Asked};
 use super::{backlog, not_zero};
 use crate::plan::PlanError;
 use crate::plan::draft::Point;
-use crate::plan::value::Workload;
 
 /// What is exchanged at one point of the sweep.
 pub(super) fn asked(point: &Point, targets: &[TargetRecord]) -> Result<Asked, PlanError> {
@@ -34,7 +33,7 @@ pub(super) fn asked(point: &Point, targets: &[TargetRecord]) -> Result<Asked, Pl
             warmup: exchange::warmup(point),
             stop: exchange::stop(point)?,
         }),
-        workload: workload.name(),
+        workload,
         service_time_ns: (workload != Workload::Echo).then_some(0),
     })
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use throng_record::{
     Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Sequence, Stop,
+    Workload,
 };
 
 use crate::plan::draft::Point;
 use crate::plan::escape::unescape;
-use crate::plan::value::Workload;
 use crate::plan::{PlanError, nanoseconds};
 
 use super::not_zero;
@@ -30,8 +30,7 @@ const MAX_DURATION: Duration = Duration::from_secs(30);
 pub(super) struct Asked {
     pub(super) connections: u32,
     pub(super) phases: Sequence,
-    /// The word for it, as `throng serve --workload` takes it.
-    pub(super) workload: &'static str,
+    pub(super) workload: Workload,
     pub(super) service_time_ns: Option<u64>,
 }
 
@@ -48,7 +47,7 @@ pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
             warmup: warmup(point),
             stop: stop(point)?,
         }),
-        workload: Workload::Echo.name(),
+        workload: Workload::Echo,
         service_time_ns: None,
     })
 }

@@ -1,6 +1,6 @@
 //! What a fan-out puts and awaits.
 
-use throng_record::{Arrivals, PhaseSpec, PutSpec, Sequence, SustainSpec};
+use throng_record::{Arrivals, PhaseSpec, PutSpec, Sequence, SustainSpec, Workload};
 
 use super::exchange::{Asked, DURATION, is_rate, zero_length};
 use super::not_zero;
@@ -10,8 +10,6 @@ use crate::plan::{PlanError, nanoseconds};
 
 /// Where nothing is asked for: the least of the published numbers.
 const CONNECTIONS: u32 = 1_000;
-/// The only one in which connections hear of one another, so that there is no choice.
-const WORKLOAD: &str = "broadcast";
 /// As published.
 pub(super) const GREETING: &str = "connected";
 const LINE: &str = "hello";
@@ -36,7 +34,8 @@ pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
     Ok(Asked {
         connections,
         phases: Sequence::on_open_connections(phases.chain(sustain)),
-        workload: WORKLOAD,
+        // The only one in which connections hear of one another, so that there is no choice.
+        workload: Workload::Broadcast,
         service_time_ns: None,
     })
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use throng_record::{ConnectionUse, PhaseSpec, PingSpec, Sequence};
+use throng_record::{ConnectionUse, PhaseSpec, PingSpec, Sequence, Workload};
 
 use super::exchange::{Asked, protocol, verify};
 use super::not_zero;
 use crate::plan::draft::Point;
-use crate::plan::value::{Pings, Workload};
+use crate::plan::value::Pings;
 use crate::plan::{PlanError, nanoseconds};
 use crate::target::TargetDraft;
 
@@ -52,7 +52,7 @@ pub(super) fn asked(point: &Point, is_shortened: bool) -> Result<Asked, PlanErro
     Ok(Asked {
         connections,
         phases: Sequence::on_open_connections(std::iter::once(hold).chain(pinged)),
-        workload: Workload::Echo.name(),
+        workload: Workload::Echo,
         service_time_ns: None,
     })
 }

@@ -62,7 +62,7 @@ pub(super) fn resolve(
         connect_concurrency: connects.concurrency,
         connect_rate_per_second: connects.rate_per_second,
         closing: point.closing.unwrap_or_default(),
-        workload: asked.workload.to_owned(),
+        workload: asked.workload,
         service_time_ns: asked.service_time_ns,
         accept_threads: some_not_zero(
             "accept-threads",

@@ -61,7 +61,7 @@ fn nothing_but_a_target_is_needed_and_the_load_is_the_published_one() {
     assert_eq!(asked.pacing, Pacing::Closed { outstanding: 1 });
     assert_eq!(asked.warmup, Amount::Messages(0));
     assert_eq!(
-        (setting.workload.as_str(), setting.delay_inline),
+        (setting.workload.name(), setting.delay_inline),
         ("oneshot", false)
     );
     assert_eq!(setting.accept_threads, None);
@@ -143,7 +143,7 @@ fn what_is_asked_follows_the_workload_the_page_or_the_request() {
     let setting_of_page = setting(page);
     assert_eq!(
         (
-            setting_of_page.workload.as_str(),
+            setting_of_page.workload.name(),
             setting_of_page.service_time_ns
         ),
         ("http", None)
@@ -164,7 +164,7 @@ fn what_is_asked_follows_the_workload_the_page_or_the_request() {
     );
     let running = setting(&format!("targets = ['tcp://127.0.0.1:9']\n{own}"));
     assert_eq!(
-        (running.service_time_ns, running.workload.as_str()),
+        (running.service_time_ns, running.workload.name()),
         (None, "oneshot")
     );
 }

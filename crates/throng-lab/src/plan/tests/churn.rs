@@ -104,7 +104,7 @@ fn it_may_go_by_a_schedule_end_by_a_count_and_be_observed() {
 fn a_workload_that_closes_first_answers_at_once() {
     let setting = setting("workload = 'oneshot'");
     assert_eq!(setting.service_time_ns, Some(0));
-    assert_eq!(setting.workload, "oneshot");
+    assert_eq!(setting.workload.name(), "oneshot");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_fan_out_is_as_published_where_nothing_else_is_asked_for() {
     );
     let setting = &plan.settings[0];
     assert_eq!(setting.connections, 1_000);
-    assert_eq!(setting.workload, "broadcast");
+    assert_eq!(setting.workload.name(), "broadcast");
     assert_eq!(
         (setting.connect_concurrency, setting.connect_rate_per_second),
         (1, None)
@@ -134,7 +134,7 @@ fn connections_are_held_by_loops_with_tables_of_their_own() {
     assert_eq!(plan.targets[0].options.workers, None);
     let setting = &plan.settings[0];
     assert_eq!(
-        (setting.connections, setting.workload.as_str()),
+        (setting.connections, setting.workload.name()),
         (10_000, "echo")
     );
     assert_eq!((setting.shards, setting.connect_concurrency), (1, 64));

@@ -17,8 +17,8 @@ use super::broadcaster::{self, Order};
 use super::list::List;
 use super::outbox::Alone;
 use super::queues::Queues;
-use crate::hand_over::HandOver;
 use crate::workload::{Audience, Session};
+use throng_record::HandOver;
 
 /// What one reader has handed over, in one piece; all those whom it goes to share it.
 pub(super) type Message = Arc<[u8]>;

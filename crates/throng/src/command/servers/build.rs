@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use throng_lab::catalogue::{ALL, Catalogue, Server, Unprepared};
+use throng_lab::catalogue::{ALL, Catalogue, Server, Unprepared, Versions};
 
 use crate::catalogue::{self, CatalogueFlag};
 use crate::exit::Exit;
@@ -40,6 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let catalogue = catalogue::find(arguments.catalogue.folder(), &catalogue::program()?)?;
     let cache = catalogue::cache()?;
     let servers = meant(&catalogue, &arguments.names)?;
+    let versions = Versions::default();
     let interrupted = interrupt::watch()?;
     let mut summary = String::new();
     let mut exit = Exit::Success;
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         let name = server.full_name();
         let begin = Instant::now();
         let mut was_built = false;
-        let prepared = server.prepare(&cache, &interrupted, &mut || {
+        let prepared = server.prepare(&cache, &versions, &interrupted, &mut || {
             note(format_args!("building {name}"));
             was_built = true;
         });

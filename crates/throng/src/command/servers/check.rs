@@ -11,7 +11,7 @@ use std::thread;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use throng_lab::catalogue::{Cache, Catalogue, Recipe, Server, Unprepared};
+use throng_lab::catalogue::{Cache, Catalogue, Recipe, Server, Unprepared, Versions};
 use throng_lab::contract::{self, Subject, Trying};
 use throng_record::{ContractReport, LeftOut};
 use throng_sys::limits;
@@ -97,6 +97,7 @@ struct Bench<'a> {
     program: &'a Path,
     /// Where catalogued servers are built; there where there is one to be checked.
     cache: Option<Cache>,
+    versions: Versions,
     interrupted: &'a AtomicBool,
     bar: ProgressBar,
 }
@@ -119,6 +120,7 @@ pub(super) fn run(arguments: &Arguments, audience: Audience) -> Result<Exit, Fai
     let bench = Bench {
         program: &program,
         cache,
+        versions: Versions::default(),
         interrupted: &interrupted,
         bar: bar(candidates.len()),
     };
@@ -172,7 +174,7 @@ impl Bench<'_> {
             Candidate::Catalogued(server) => {
                 let cache = self.cache.as_ref()?;
                 let mut on_build = || self.bar.set_message(format!("{name} · building"));
-                match server.prepare(cache, self.interrupted, &mut on_build) {
+                match server.prepare(cache, &self.versions, self.interrupted, &mut on_build) {
                     Ok(recipe) => self.check_catalogued(server, cache, recipe),
                     Err(Unprepared::Missing(why)) => Some(Came::LeftOut(LeftOut { name, why })),
                     Err(Unprepared::Failed(why)) => Some(Came::Broken(LeftOut { name, why })),

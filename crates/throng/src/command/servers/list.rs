@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use comfy_table::Cell;
 use serde::Serialize;
-use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server};
+use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server, Versions};
 use throng_record::{ContractException, ContractStanding, DeclaredModel};
 use throng_servers::Model;
 
@@ -102,7 +102,8 @@ fn built_in(model: Model) -> BuiltIn {
 
 fn catalogued(catalogue: &Catalogue, cache: &Cache) -> Vec<Catalogued> {
     let uninterrupted = AtomicBool::new(false);
-    let look = |server: &Server| server.runtime(cache, &uninterrupted);
+    let versions = Versions::default();
+    let look = |server: &Server| server.runtime(cache, &versions, &uninterrupted);
     let of_chunk = |servers: &[Server]| -> Vec<Catalogued> {
         std::thread::scope(|scope| {
             let started: Vec<_> = servers
