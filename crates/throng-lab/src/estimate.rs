@@ -246,7 +246,13 @@ fn requests(setting: &Setting, each: u64, at_once: Option<u32>) -> f64 {
     let all = f64::from(clients) * each as f64;
     let served = f64::from(at_once.unwrap_or(clients).clamp(1, clients.max(1)));
     let service = of_ns(setting.service_time_ns.unwrap_or(0));
-    service * (all / served).ceil() + PER_CONNECTION * all + sent_away(setting, at_once)
+    let (service, away) = (service * (all / served).ceil(), sent_away(setting, at_once));
+    // A server that is never idle serves some while the others are away.
+    let together = match at_once {
+        Some(_) => service.max(away),
+        None => service + away,
+    };
+    together + PER_CONNECTION * all
 }
 
 /// What the clients lose that find the queue full.
