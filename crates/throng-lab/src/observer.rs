@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use throng_record::side::CounterDeltas;
-use throng_record::{LoadJob, LoadRecord, PhaseCost, PhaseName, PhaseSpec, SideRecord};
+use throng_record::{LoadJob, LoadRecord, PhaseCost, PhaseName, PhaseSpec, Phases, SideRecord};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::kernel_counters::KernelCounters;
 use throng_sys::namespace::Network;
@@ -36,7 +36,7 @@ use crate::checks::steal::{Stolen, TICK_NS};
 pub(crate) use kernel_account::{KernelAccount, KernelAccountSeen};
 use kernel_memory::KernelMemoryWatch;
 use others::Moment;
-use phases::{Border, Phases};
+use phases::{Border, Borders};
 pub(crate) use running::{Observed, find_running};
 use side::Side;
 pub(crate) use side::Window;
@@ -50,7 +50,7 @@ pub(crate) struct Observer {
     network: Network,
     counters_before: Option<KernelCounters>,
     window: [Option<Moment>; 2],
-    phases: Phases,
+    borders: Borders,
     expected: Expected,
     /// Where it is asked about and both ends are here.
     kernel_memory: Option<KernelMemoryWatch>,
@@ -60,7 +60,7 @@ pub(crate) struct Observer {
 
 /// What the generator measured, as far as the sides are judged by it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Measured {
+pub(crate) struct GeneratorFigures {
     /// Connections that opened.
     pub(crate) connected: u32,
     /// Of these, those that got a reply; absent where nothing was sent on all.
@@ -101,7 +101,7 @@ impl Observer {
             counters_before: network.counters().ok(),
             network,
             window: [None, None],
-            phases: Phases::default(),
+            borders: Borders::default(),
             expected: Expected::default(),
             kernel_memory: None,
             waiting: None,
@@ -145,7 +145,7 @@ impl Observer {
     /// meanwhile is in neither.
     pub(crate) fn border(&mut self, next: Option<PhaseName>) {
         let border = self.read_border();
-        let ended = self.phases.border(border, None);
+        let ended = self.borders.border(border, None);
         if ended.is_some() && ended == self.expected.window {
             self.window_ended_with(&border);
         }
@@ -157,7 +157,7 @@ impl Observer {
         }
         let Some(next) = next else { return };
         let border = if is_still { border } else { self.read_border() };
-        self.phases.border(border, Some(next));
+        self.borders.border(border, Some(next));
         if Some(next) == self.expected.window {
             self.window_begins_after(&border);
         }
@@ -192,7 +192,7 @@ impl Observer {
             ended_at_ns: border.begun_at_ns,
             ..border
         };
-        self.phases.border(in_passing, Some(next));
+        self.borders.border(in_passing, Some(next));
     }
 
     fn read_border(&mut self) -> Border {
@@ -256,7 +256,7 @@ impl Observer {
     }
 
     /// The record of what was seen.
-    pub(crate) fn finish(self, measured: &Measured) -> Observations {
+    pub(crate) fn finish(self, measured: &GeneratorFigures) -> Observations {
         let counters = self.counters_before.and_then(|before| {
             let now = self.network.counters().ok()?;
             Some(now.delta_since(&before).values)
@@ -296,7 +296,7 @@ impl Observer {
         }
         Observations {
             descriptors,
-            phase_costs: self.phases.costs,
+            phase_costs: self.borders.costs,
             kernel_memory: self.kernel_memory,
             server,
             generator,
@@ -347,7 +347,7 @@ impl Expected {
     }
 }
 
-impl Measured {
+impl GeneratorFigures {
     /// Of this record.
     pub(crate) fn of(record: &LoadRecord) -> Self {
         let phases = &record.phases;
@@ -365,7 +365,7 @@ impl Measured {
 }
 
 /// Messages that the server answered or delivered in the measured window.
-fn in_window(phases: &throng_record::Phases) -> u64 {
+fn in_window(phases: &Phases) -> u64 {
     let exchanged = phases.exchange().map(|exchange| exchange.replies);
     let sustained = phases.sustained().map(|phase| phase.deliveries);
     let got = phases.put().map(|phase| phase.line.received.into());

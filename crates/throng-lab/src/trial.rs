@@ -29,7 +29,7 @@ use crate::job::{self, job};
 use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
 use crate::network::{self, Networks};
 use crate::observer::capture::Capture;
-use crate::observer::{KernelAccount, Measured, Observed, Observer, find_running};
+use crate::observer::{GeneratorFigures, KernelAccount, Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
 use conclude::conclude;
@@ -151,7 +151,7 @@ impl Bench<'_> {
             on_progress,
         );
         let measured = ended.record.as_ref();
-        let measured = measured.map_or_else(Measured::default, Measured::of);
+        let measured = measured.map_or_else(GeneratorFigures::default, GeneratorFigures::of);
         // The counters are read right after it: they are compared.
         let account = account.map(KernelAccount::stop).unwrap_or_default();
         let mut seen = observer.finish(&measured);

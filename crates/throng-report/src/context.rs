@@ -113,6 +113,12 @@ fn rounded_ns(length_ns: u64) -> u64 {
     length_ns / step_ns * step_ns
 }
 
+/// Whether there are rows of messages, and none of them has any figure. Other experiments have rows of their own kind.
+pub(crate) fn has_no_figures(summary: &Summary<'_>) -> bool {
+    let mut standings = summary.rows().map(|row| row.standing).peekable();
+    standings.peek().is_some() && standings.all(|standing| standing == Standing::NotMeasured)
+}
+
 /// Said loudly where trials are missing.
 pub(crate) fn cut_short(summary: &Summary<'_>) -> Option<String> {
     let how = if summary.interrupted {
@@ -120,11 +126,7 @@ pub(crate) fn cut_short(summary: &Summary<'_>) -> Option<String> {
     } else {
         "ended"
     };
-    // Other experiments have rows of their own kind.
-    let has_nothing = summary.rows().next().is_some()
-        && summary
-            .rows()
-            .all(|row| row.standing == Standing::NotMeasured);
+    let has_nothing = has_no_figures(summary);
     let has_seen = !summary.findings.is_empty() || !summary.slowest.is_empty();
     let what = if has_nothing && has_seen {
         "There are no figures; what was seen until then is below."

@@ -1,15 +1,57 @@
 //! Lists for people as tables, as wide as the terminal allows.
 
-use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::output;
 
+/// Between two columns.
+const GAP: usize = 2;
+/// The last column may be broken into lines that are no shorter than this.
+const LAST_MIN: usize = 30;
+
+/// A column of a list of these: its heading, and what stands in it.
+pub(crate) type Column<T> = (&'static str, fn(&T) -> String);
+
 /// An empty one.
 pub(crate) fn of<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+    within(output::stdout_width(), header)
+}
+
+/// The first of these layouts that has room in the terminal without breaking a word apart, or else the last.
+pub(crate) fn list<T>(rows: &[T], layouts: &[&[Column<T>]]) -> String {
+    list_within(output::stdout_width(), rows, layouts)
+}
+
+fn list_within<T>(width: Option<u16>, rows: &[T], layouts: &[&[Column<T>]]) -> String {
+    let has_room = |columns: &&&[Column<T>]| {
+        width.is_none_or(|width| least_width(rows, columns) <= usize::from(width))
+    };
+    let fitting = layouts.iter().find(has_room).or(layouts.last());
+    let columns: &[Column<T>] = fitting.copied().unwrap_or_default();
+    let mut table = within(width, columns.iter().map(|(heading, _)| *heading));
+    for row in rows {
+        table.add_row(columns.iter().map(|(_, cell)| Cell::new(cell(row))));
+    }
+    text_of(table)
+}
+
+/// The columns at their natural widths; of the last one no more than [`LAST_MIN`].
+fn least_width<T>(rows: &[T], columns: &[Column<T>]) -> usize {
+    let natural = |(heading, cell): &Column<T>| {
+        let cells = rows.iter().map(|row| cell(row).chars().count());
+        cells.chain([heading.chars().count()]).max().unwrap_or(0) + GAP
+    };
+    let Some((last, others)) = columns.split_last() else {
+        return 0;
+    };
+    others.iter().map(natural).sum::<usize>() + natural(last).min(LAST_MIN)
+}
+
+fn within<'a>(width: Option<u16>, header: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
     table.force_no_tty();
-    if let Some(width) = output::stdout_width() {
+    if let Some(width) = width {
         table.set_content_arrangement(ContentArrangement::Dynamic);
         table.set_width(width);
     }
@@ -24,4 +66,44 @@ pub(crate) fn text_of(mut table: Table) -> String {
     }
     let lines = table.lines().map(|line| format!("{}\n", line.trim_end()));
     lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: Column<[&str; 2]> = ("name", |row| row[0].to_owned());
+    const WHAT: Column<[&str; 2]> = ("what it is", |row| row[1].to_owned());
+    const ROWS: [[&str; 2]; 2] = [
+        [
+            "thread-per-connection",
+            "a thread for each connection, which blocks",
+        ],
+        ["poll", "one thread"],
+    ];
+
+    fn list(width: Option<u16>) -> String {
+        list_within(width, &ROWS, &[&[NAME, WHAT], &[NAME]])
+    }
+
+    #[test]
+    fn names_stay_whole_and_what_has_no_room_is_left_out() {
+        for width in [None, Some(120), Some(53), Some(40), Some(24)] {
+            let text = list(width);
+            let lines: Vec<&str> = text.lines().collect();
+            let name = |line: &&str| line.starts_with("thread-per-connection");
+            assert!(lines.iter().any(name), "{width:?}\n{text}");
+            let is_all = text.contains("what it is");
+            assert_eq!(
+                is_all,
+                width.is_none_or(|width| width >= 53),
+                "{width:?}\n{text}"
+            );
+            let longest = lines.iter().map(|line| line.chars().count()).max();
+            assert!(
+                longest <= width.map(usize::from).or(longest),
+                "{width:?}\n{text}"
+            );
+        }
+    }
 }

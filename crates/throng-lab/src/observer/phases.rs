@@ -18,14 +18,14 @@ pub(super) struct Border {
     pub(super) server: Option<Reading>,
 }
 
-/// The phases of one trial.
+/// Where one phase of a trial turned into the next.
 #[derive(Debug, Default)]
-pub(super) struct Phases {
+pub(super) struct Borders {
     under_way: Option<(PhaseName, Border)>,
     pub(super) costs: Vec<(PhaseName, PhaseCost)>,
 }
 
-impl Phases {
+impl Borders {
     /// Whatever is under way ends here; `next` begins when the generator goes on. The phase that ended.
     pub(super) fn border(&mut self, border: Border, next: Option<PhaseName>) -> Option<PhaseName> {
         let ended = self.under_way.take();
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_phase_costs_what_was_used_from_its_border_to_the_next() {
-        let mut phases = Phases::default();
+        let mut phases = Borders::default();
         assert_eq!(
             phases.border(border(100, 5), Some(PhaseName::Connect)),
             None

@@ -5,7 +5,7 @@ use throng_sys::clock::monotonic_ns;
 use throng_sys::open_descriptors::{self, OpenDescriptors};
 use throng_sys::process_tree::{ContextSwitches, ProcessTree, ThreadTimes, TreeSample};
 
-use super::{Measured, memory};
+use super::{GeneratorFigures, memory};
 
 /// A process tree under observation.
 #[derive(Debug)]
@@ -181,7 +181,7 @@ impl Side {
     }
 
     /// `connections`: those that its memory is divided by.
-    pub(super) fn record(self, connections: u32, measured: &Measured) -> SideRecord {
+    pub(super) fn record(self, connections: u32, measured: &GeneratorFigures) -> SideRecord {
         let mut record = SideRecord {
             memory_before: self.memory_before,
             memory_connected: self.memory_connected,
@@ -204,7 +204,7 @@ impl Side {
 }
 
 /// What was read is a rate, to be divided by the rate of the replies; of phases, all that was read is divided by all that came.
-fn cpu_per_message_ns(record: &SideRecord, measured: &Measured) -> Option<f64> {
+fn cpu_per_message_ns(record: &SideRecord, measured: &GeneratorFigures) -> Option<f64> {
     let cpu_ns = record.cpu_ns as f64;
     match measured.window {
         None => (measured.replies > 0).then(|| cpu_ns / measured.replies as f64),
@@ -243,7 +243,7 @@ fn fill_in_window(
     begin: &Reading,
     end: &Reading,
     cpus: usize,
-    measured: &Measured,
+    measured: &GeneratorFigures,
 ) {
     let (first, last) = (&begin.sample, &end.sample);
     // A late reading is of the time until nothing went on any more.
@@ -288,14 +288,14 @@ mod tests {
             reading.sample.cpu_ns = cpu_ms * MS;
             reading
         };
-        let measured = Measured {
+        let measured = GeneratorFigures {
             window: Some(Window {
                 from_ns: 1_000 * MS,
                 until_ns: 2_000 * MS,
                 quiet_at_ns: 2_050 * MS,
                 replies_per_second: 100_000.0,
             }),
-            ..Measured::default()
+            ..GeneratorFigures::default()
         };
         let mut record = SideRecord::default();
         let (begin, end) = (at(from_ms, 0), at(until_ms, cpu_ms));

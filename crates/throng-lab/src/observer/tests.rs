@@ -32,10 +32,10 @@ fn a_busy_server_is_seen_to_be_busy() {
     observer.measuring();
     std::thread::sleep(std::time::Duration::from_millis(300));
     observer.measured();
-    let seen = observer.finish(&Measured {
+    let seen = observer.finish(&GeneratorFigures {
         connected: 10,
         replies: 1_000,
-        ..Measured::default()
+        ..GeneratorFigures::default()
     });
     let server = seen.server.expect("visible");
     // A fifteenth of a core at least, however many others run beside it.
@@ -109,7 +109,7 @@ fn a_server_that_vanishes_leaves_what_was_seen() {
     drop(child);
     observer.measured();
     let server = observer
-        .finish(&Measured::default())
+        .finish(&GeneratorFigures::default())
         .server
         .expect("was visible");
     assert!(server.memory_before.rss_bytes > 0);

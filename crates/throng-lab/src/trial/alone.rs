@@ -9,7 +9,7 @@ use crate::checks::steal::Stolen;
 use crate::event::TrialPhase;
 use crate::explain::cost_grows_with_idle;
 use crate::network::{self, MakeError};
-use crate::observer::{Measured, Observer};
+use crate::observer::{GeneratorFigures, Observer};
 use crate::order::Cell;
 
 impl Bench<'_> {
@@ -46,7 +46,7 @@ impl Bench<'_> {
             started_at_ns,
             on_progress,
         );
-        let seen = observer.finish(&Measured::default());
+        let seen = observer.finish(&GeneratorFigures::default());
         trial.series = ended.series;
         trial.generator = seen.generator;
         trial.kernel_counters = seen.kernel_counters;

@@ -73,7 +73,9 @@ impl Page<'_> {
         let answer = self.summary.answer.join(" ");
         let mut blocks = vec![self.brief_head()];
         blocks.extend((!answer.is_empty()).then(|| self.wrapped(&answer, "", Style::new())));
-        blocks.extend(self.main_tables());
+        if !context::has_no_figures(self.summary) {
+            blocks.extend(self.main_tables());
+        }
         let more = self.wrapped(
             "Every table, cause and remedy: throng report --full. A finding in depth: throng explain NAME",
             "",

@@ -1,7 +1,7 @@
 //! The sentences that come first: nothing is said in them that the figures do not hold.
 
 use throng_record::{Outcome, RunRecord};
-use throng_report::Summary;
+use throng_report::{Format, Options, Summary, render};
 
 use super::fixture;
 
@@ -81,4 +81,17 @@ fn every_experiment_has_an_answer_and_an_empty_run_none() {
         empty.trials.clear();
         assert_eq!(answer(&empty), "", "{}", empty.plan.name);
     }
+}
+
+#[test]
+fn a_run_without_a_figure_has_no_table_on_its_screen() {
+    let mut record = fixture::closed();
+    let screen = |record: &RunRecord| render(record, Format::Terminal, &Options::default());
+    assert!(screen(&record).contains("epoll-edge  "));
+    record.trials.clear();
+    record.interrupted = true;
+    let text = screen(&record);
+    assert!(text.contains("Nothing was measured until then."), "{text}");
+    assert!(!text.contains("epoll-edge"), "{text}");
+    assert!(text.contains("throng report --full"), "{text}");
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use comfy_table::Cell;
 use serde::Serialize;
 use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server, Versions};
 use throng_record::{ContractException, ContractStanding, DeclaredModel};
@@ -13,7 +12,7 @@ use crate::catalogue;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Audience};
-use crate::table::{self, text_of};
+use crate::table::{self, Column};
 
 /// Programs asked for their version at the same time: most of their start is waiting for files.
 const AT_ONCE: usize = 8;
@@ -154,62 +153,60 @@ fn entry(server: &Server, found: Option<RuntimeFound>, cache: &Cache) -> Catalog
 }
 
 fn for_people(listing: &Listing) -> String {
-    let mut text = of_built_in(&listing.built_in);
+    let mut text = table::list(&listing.built_in, &[&BUILT_IN, &BUILT_IN[..4]]);
     if !listing.catalogue.is_empty() {
+        let [name, _, title, model, workloads, runtime] = CATALOGUED;
         text += "\n";
-        text += &of_catalogued(&listing.catalogue);
+        text += &table::list(
+            &listing.catalogue,
+            &[
+                &CATALOGUED,
+                &[name, title, model, workloads, runtime],
+                &[name, model, workloads, runtime],
+                &[name, model, runtime],
+            ],
+        );
     }
     text
 }
 
-fn of_built_in(entries: &[BuiltIn]) -> String {
-    let mut table = table::of([
-        "model",
-        "family",
-        "serves at once",
-        "broadcast",
-        "how it works",
-    ]);
-    for entry in entries {
-        let serves = entry.serves_at_once.as_str();
-        let broadcasts = if entry.broadcasts { "yes" } else { "no" };
-        let row = [entry.model, entry.family, serves, broadcasts, entry.summary];
-        table.add_row(row.map(Cell::new));
-    }
-    text_of(table)
+const BUILT_IN: [Column<BuiltIn>; 5] = [
+    ("model", |entry| entry.model.to_owned()),
+    ("family", |entry| entry.family.to_owned()),
+    ("serves at once", |entry| entry.serves_at_once.clone()),
+    ("broadcast", |entry| {
+        if entry.broadcasts { "yes" } else { "no" }.to_owned()
+    }),
+    ("how it works", |entry| entry.summary.to_owned()),
+];
+
+const CATALOGUED: [Column<Catalogued>; 6] = [
+    ("catalogue", |entry| entry.name.clone()),
+    ("language", |entry| or_unknown(entry.language.clone())),
+    ("title", |entry| or_unknown(entry.title.clone())),
+    ("model", |entry| {
+        or_unknown(entry.model.map(|model| model.to_string()))
+    }),
+    ("workloads", |entry| entry.workloads.join(" ")),
+    ("runtime", runtime),
+];
+
+fn or_unknown(known: Option<String>) -> String {
+    known.unwrap_or_else(|| "?".to_owned())
 }
 
-fn of_catalogued(entries: &[Catalogued]) -> String {
-    let mut table = table::of([
-        "catalogue",
-        "language",
-        "title",
-        "model",
-        "workloads",
-        "runtime",
-    ]);
-    let unknown = || "?".to_owned();
-    for entry in entries {
-        let runtime = match (&entry.error, &entry.missing, &entry.runtime_version) {
-            (Some(wrong), ..) => wrong.clone(),
-            (None, Some(missing), _) => missing.clone(),
-            (None, None, version) => format!(
-                "{} {}{}",
-                entry.runtime.as_deref().unwrap_or_default(),
-                version.as_deref().unwrap_or_default(),
-                breaks(entry.contract.as_ref())
-            ),
-        };
-        table.add_row([
-            entry.name.clone(),
-            entry.language.clone().unwrap_or_else(unknown),
-            entry.title.clone().unwrap_or_else(unknown),
-            entry.model.map_or_else(unknown, |model| model.to_string()),
-            entry.workloads.join(" "),
-            runtime,
-        ]);
+/// Its version, or why the server cannot run.
+fn runtime(entry: &Catalogued) -> String {
+    match (&entry.error, &entry.missing, &entry.runtime_version) {
+        (Some(wrong), ..) => wrong.clone(),
+        (None, Some(missing), _) => missing.clone(),
+        (None, None, version) => format!(
+            "{} {}{}",
+            entry.runtime.as_deref().unwrap_or_default(),
+            version.as_deref().unwrap_or_default(),
+            breaks(entry.contract.as_ref())
+        ),
     }
-    text_of(table)
 }
 
 fn breaks(contract: Option<&ContractStanding>) -> String {
