@@ -149,7 +149,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -308,7 +308,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -502,7 +502,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -729,7 +729,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -910,7 +910,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1097,7 +1097,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1179,7 +1179,7 @@ _throng() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1418,7 +1418,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
                     return 0
                     ;;
                 --output)

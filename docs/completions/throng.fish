@@ -32,13 +32,13 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List bui
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
 complete -c throng -n "__fish_throng_needs_command" -f -a "report" -d 'Make a report again from a stored run'
 complete -c throng -n "__fish_throng_needs_command" -f -a "runs" -d 'List the runs that are kept, label them, remove old ones'
-complete -c throng -n "__fish_throng_needs_command" -f -a "explain" -d 'Explain a finding, a check or a model'
+complete -c throng -n "__fish_throng_needs_command" -f -a "explain" -d 'Explain a finding, a check, a figure or a model'
 complete -c throng -n "__fish_throng_needs_command" -f -a "completions" -d 'Print completions for a shell'
 complete -c throng -n "__fish_throng_needs_command" -f -a "man" -d 'Print a manual page'
 complete -c throng -n "__fish_throng_needs_command" -f -a "load" -d 'Generate load as a job on standard input says (started by run and the experiments)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "namespace" -d 'Make a network namespace and hand it over on standard input, a socket (started by run and echo)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "guard" -d 'Wait for the end of standard input, and end the process groups told there (started by run and the experiments)'
-complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages and completions into a folder'
+complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions and the page of all figures into a folder'
 complete -c throng -n "__fish_throng_needs_command" -f -a "echo" -d 'Measure messages per second and latency of servers that answer each message'
 complete -c throng -n "__fish_throng_needs_command" -f -a "backlog" -d 'Measure what a short accept queue does to clients, and explain it'
 complete -c throng -n "__fish_throng_needs_command" -f -a "accept" -d 'Measure what an accept and a message cost while connections sit idle (C10K)'
@@ -106,6 +106,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l patience -d 'Time 
 complete -c throng -n "__fish_throng_using_subcommand run" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
+csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand run" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
@@ -159,6 +160,7 @@ complete -c throng -n "__fish_throng_using_subcommand doctor" -s h -l help -d 'P
 complete -c throng -n "__fish_throng_using_subcommand report" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
+csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand report" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand report" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
@@ -232,6 +234,7 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l patience -d 'Time
 complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
+csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand echo" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
@@ -282,6 +285,7 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l patience -d 'T
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
+csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
@@ -305,6 +309,7 @@ complete -c throng -n "__fish_throng_using_subcommand accept" -l patience -d 'Ti
 complete -c throng -n "__fish_throng_using_subcommand accept" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
+csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand accept" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand accept" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
@@ -355,6 +360,7 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l patience -d 'Ti
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
+csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
@@ -403,6 +409,7 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l patience -d 'Time
 complete -c throng -n "__fish_throng_using_subcommand hold" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
+csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand hold" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
@@ -457,6 +464,7 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l patience -d 'Tim
 complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
 csv\t''
+csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand churn" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"

@@ -23,6 +23,21 @@ pub enum Experiment {
     Churn,
 }
 
+impl Experiment {
+    /// The word for it in plans and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Backlog => "backlog",
+            Self::Accept => "accept",
+            Self::Fanout => "fanout",
+            Self::Hold => "hold",
+            Self::Churn => "churn",
+        }
+    }
+}
+
 /// How long a launched server lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

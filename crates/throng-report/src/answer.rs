@@ -6,14 +6,20 @@
 use throng_record::Limit;
 use throng_record::plan::Experiment;
 
-use crate::accept;
-use crate::columns::{self, rate_unit};
+use crate::backlog::{self, failures};
+use crate::crowd;
+use crate::echo::by_setting;
+use crate::fanout;
 use crate::format::{self, exact, list, plural, time_ns};
+use crate::hold;
+use crate::leading::Leading;
 use crate::median::{Estimate, Spread};
+use crate::overview::rate_unit;
 use crate::phases::PhaseKind;
 use crate::ratio::Compared;
-use crate::summary::{Group, Row, Standing, Summary};
-use crate::{backlog, fanout, hold};
+use crate::row::Row;
+use crate::summary::{Standing, Summary};
+use crate::table::absent;
 
 /// Settings of a sweep of which a sentence each is said: the first, the middle and the last.
 const SETTINGS: usize = 3;
@@ -24,26 +30,28 @@ const NAMES: usize = 2;
 
 /// The sentences; none where nothing was measured.
 pub(crate) fn sentences(summary: &Summary<'_>) -> Vec<String> {
+    let settings = by_setting(summary);
     match summary.plan.experiment {
         Experiment::Echo | Experiment::Churn => {
-            let said = chosen(&summary.groups).filter_map(|group| of_group(summary, group));
+            let chosen = chosen(&settings);
+            let said = chosen.filter_map(|(heading, rows)| of_group(summary, heading, rows));
             said.chain(not_ranked(summary))
                 .chain(of_chance(summary))
                 .collect()
         }
-        Experiment::Backlog => of_backlog(&summary.tables),
-        Experiment::Accept => summary
-            .multiplexers
+        Experiment::Backlog => of_backlog(&backlog::tables(summary)),
+        Experiment::Accept => settings
             .last()
-            .and_then(of_accept)
+            .and_then(|(_, rows)| of_accept(rows))
             .into_iter()
             .collect(),
-        Experiment::Fanout => chosen(&summary.fanouts).filter_map(of_fanout).collect(),
+        Experiment::Fanout => chosen(&settings)
+            .filter_map(|(heading, rows)| of_fanout(heading, rows))
+            .collect(),
         Experiment::Hold => {
             // Of each target its most connections, which follow the fewer.
-            let of_targets = summary
-                .holds
-                .chunk_by(|one, next| one.crowd.target == next.crowd.target);
+            let rows = hold::by_target(summary);
+            let of_targets = rows.chunk_by(|one, next| one.target == next.target);
             let most = of_targets.filter_map(|rows| of_hold(rows.last()?));
             most.take(SETTINGS).collect()
         }
@@ -116,14 +124,13 @@ fn beyond<'a>(
     leader: &Row,
     bounds: impl Iterator<Item = &'a Row>,
 ) -> String {
-    let lead = leader.figure(summary.compared()).unwrap_or_default();
+    let lead = leading(summary, leader).unwrap_or_default();
     let may_be_better = |row: &&Row| {
-        row.figure(summary.compared())
-            .is_some_and(|bound| match summary.compared() {
-                Compared::MessagesPerSecond => bound > lead,
-                // Late sends make a latency look longer than it is; what missed its rate is not better.
-                Compared::LatencyP99 => row.rate.is_none_or(|rate| rate.is_kept),
-            })
+        leading(summary, row).is_some_and(|bound| match summary.compared() {
+            Compared::MessagesPerSecond => bound > lead,
+            // Late sends make a latency look longer than it is; what missed its rate is not better.
+            Compared::LatencyP99 => row.rate.is_none_or(|rate| rate.is_kept),
+        })
     };
     let rows: Vec<&Row> = bounds.filter(may_be_better).collect();
     match (rows.as_slice(), summary.compared()) {
@@ -150,21 +157,24 @@ fn alone(summary: &Summary<'_>, row: &Row, figure: &str) -> String {
         _ => "",
     };
     // Where the latency is the figure, it is said already.
-    let p99 = match (summary.compared(), row.latency) {
+    let p99 = match (summary.compared(), row.value("latency_ns_p99")) {
         (Compared::MessagesPerSecond, Some(found)) => {
-            format!(", with a p99 of {}", time_ns(found.latency_ns_p99 as f64))
+            format!(", with a p99 of {}", time_ns(found))
         }
         _ => String::new(),
     };
     format!("{} reached {figure}{p99}{limit}", row.target)
 }
 
-fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
-    let at = at(summary, &group.heading);
+/// The figure that rows are ordered by.
+fn leading(summary: &Summary<'_>, row: &Row) -> Option<f64> {
+    Some(Leading::of(summary.plan).to_sort_by(row)?.abs())
+}
+
+fn of_group(summary: &Summary<'_>, heading: &str, rows: &[Row]) -> Option<String> {
+    let at = at(summary, heading);
     let of_standing = |standing| {
-        group
-            .rows
-            .iter()
+        rows.iter()
             .filter(move |row: &&Row| row.standing == standing)
     };
     let ranked: Vec<&Row> = of_standing(Standing::Ranked).collect();
@@ -175,28 +185,28 @@ fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
         "{at}{}",
         beyond(summary, leader, of_standing(Standing::Qualified))
     );
-    let leading = figure(summary, leader)?;
+    let lead = figure(summary, leader)?;
     if others.is_empty() {
-        return Some(format!("{at}{}.", alone(summary, leader, &leading)));
+        return Some(format!("{at}{}.", alone(summary, leader, &lead)));
     }
     let (tied, behind): (Vec<&Row>, Vec<&Row>) = others
         .iter()
         .copied()
         .partition(|row| row.rank == leader.rank);
     let ahead = match tied.as_slice() {
-        [] => format!("{} leads with {leading}", leader.target),
+        [] => format!("{} leads with {lead}", leader.target),
         _ if behind.is_empty() => format!(
-            "{} leads with {leading}, not told apart from any other",
+            "{} leads with {lead}, not told apart from any other",
             leader.target
         ),
         tied => format!(
-            "{} leads with {leading}, not told apart from {}",
+            "{} leads with {lead}, not told apart from {}",
             leader.target,
             names(tied.iter().copied())
         ),
     };
     let last = behind.last().and_then(|last| {
-        let share = last.figure(summary.compared())? / leader.figure(summary.compared())?;
+        let share = leading(summary, last)? / leading(summary, leader)?;
         let target = &last.target;
         Some(match summary.compared() {
             Compared::MessagesPerSecond => {
@@ -216,7 +226,8 @@ fn of_group(summary: &Summary<'_>, group: &Group<'_>) -> Option<String> {
 
 /// Of single trials nobody knows the spread.
 fn of_chance(summary: &Summary<'_>) -> Option<String> {
-    let rates = summary.rows().filter_map(|row| row.messages_per_second);
+    let rates = summary.rows.iter();
+    let rates = rates.filter_map(|row| row.estimate("messages_per_second"));
     let rates: Vec<Estimate> = rates.collect();
     let is_comparison = summary.plan.targets.len() > 1 && !rates.is_empty();
     let are_single = rates.iter().all(|rate| rate.spread == Spread::Single);
@@ -225,14 +236,10 @@ fn of_chance(summary: &Summary<'_>) -> Option<String> {
 }
 
 fn figure(summary: &Summary<'_>, row: &Row) -> Option<String> {
-    let value = row.figure(summary.compared())?;
+    let value = leading(summary, row)?;
     Some(match summary.compared() {
         Compared::MessagesPerSecond => {
-            format!(
-                "{} {}",
-                format::count(value),
-                rate_unit(summary.plan.experiment)
-            )
+            format!("{} {}", format::count(value), rate_unit(summary))
         }
         Compared::LatencyP99 => format!("a p99 of {}", time_ns(value)),
     })
@@ -242,7 +249,11 @@ fn figure(summary: &Summary<'_>, row: &Row) -> Option<String> {
 fn not_ranked(summary: &Summary<'_>) -> Option<String> {
     let of = |wanted: &[Standing]| {
         let mut targets: Vec<&Row> = Vec::new();
-        for row in summary.rows().filter(|row| wanted.contains(&row.standing)) {
+        for row in summary
+            .rows
+            .iter()
+            .filter(|row| wanted.contains(&row.standing))
+        {
             if !targets.iter().any(|known| known.target == row.target) {
                 targets.push(row);
             }
@@ -268,9 +279,9 @@ fn not_ranked(summary: &Summary<'_>) -> Option<String> {
 fn of_backlog(tables: &[backlog::Table<'_>]) -> Vec<String> {
     let cells = tables
         .iter()
-        .flat_map(|table| table.rows.iter().map(move |cell| (table, cell)));
-    let known: Vec<(&backlog::Table<'_>, &backlog::Cell, f64)> = cells
-        .filter_map(|(table, cell)| Some((table, cell, cell.amplification?)))
+        .flat_map(|table| table.rows.iter().map(move |row| (table, *row)));
+    let known: Vec<(&backlog::Table<'_>, &Row, f64)> = cells
+        .filter_map(|(table, row)| Some((table, row, row.value("amplification")?)))
         .collect();
     let by_amplification = |one: &&(_, _, f64), other: &&(_, _, f64)| one.2.total_cmp(&other.2);
     let Some(worst) = known.iter().max_by(by_amplification) else {
@@ -278,18 +289,16 @@ fn of_backlog(tables: &[backlog::Table<'_>]) -> Vec<String> {
     };
     let as_many = || {
         let others = known.iter();
-        others.filter(|(table, cell, _)| {
-            cell.clients == worst.1.clients && table.heading != worst.0.heading
+        others.filter(|(table, row, _)| {
+            row.connections == worst.1.connections && table.heading() != worst.0.heading()
         })
     };
     let of_same = as_many().filter(|(table, ..)| table.target == worst.0.target);
     let best = of_same.min_by(by_amplification);
     let best = best.or_else(|| as_many().min_by(by_amplification));
-    let took = |(_, cell, times): &(_, &backlog::Cell, f64)| {
-        let total = cell
-            .duration_ns
-            .map_or_else(columns::absent, |found| time_ns(found.median));
-        let failed = match cell.failures.total() {
+    let took = |(_, row, times): &(_, &Row, f64)| {
+        let total = row.value("duration_ns").map_or_else(absent, time_ns);
+        let failed = match failures(row).total() {
             0 => String::new(),
             failed => format!(", and {} failed", plural(failed, "request")),
         };
@@ -298,16 +307,18 @@ fn of_backlog(tables: &[backlog::Table<'_>]) -> Vec<String> {
             format::ratio(*times)
         )
     };
-    let clients = plural(worst.1.clients.into(), "client");
-    let worst_of_all = format!("With {clients}, {} {}.", worst.0.heading, took(worst));
-    let best = best.map(|best| format!("With as many, {} {}.", best.0.heading, took(best)));
+    let clients = plural(worst.1.connections.into(), "client");
+    let worst_of_all = format!("With {clients}, {} {}.", worst.0.heading(), took(worst));
+    let best = best.map(|best| format!("With as many, {} {}.", best.0.heading(), took(best)));
     std::iter::once(worst_of_all).chain(best).collect()
 }
 
-fn of_accept(table: &accept::Table<'_>) -> Option<String> {
-    let cost = |row: &accept::Row| row.accept.last.map(|last| (last.idle, last.cost_ns.median));
-    let mut rows: Vec<(&accept::Row, u32, f64)> = table
-        .rows
+fn of_accept(rows: &[Row]) -> Option<String> {
+    let cost = |row: &Row| {
+        let idle = row.value("accept_idle_last")? as u32;
+        Some((idle, row.value("accept_cost_ns_last")?))
+    };
+    let mut rows: Vec<(&Row, u32, f64)> = rows
         .iter()
         .filter_map(|row| cost(row).map(|(idle, cost_ns)| (row, idle, cost_ns)))
         .collect();
@@ -336,17 +347,13 @@ fn of_accept(table: &accept::Table<'_>) -> Option<String> {
 }
 
 /// The phase of the question: how long until one line has come out of every connection.
-fn of_fanout(table: &fanout::Table<'_>) -> Option<String> {
-    let ranked = |row: &&fanout::Row| row.crowd.standing == Standing::Ranked;
-    let rows = table.rows.iter().filter(ranked);
-    let mut known: Vec<(&str, f64)> = rows
-        .filter_map(|row| {
-            let get = row.duration_ns(PhaseKind::Get)?;
-            Some((row.crowd.target.as_str(), get.median))
-        })
+fn of_fanout(heading: &str, rows: &[Row]) -> Option<String> {
+    let ranked = rows.iter().filter(|row| row.standing == Standing::Ranked);
+    let mut known: Vec<(&str, f64)> = ranked
+        .filter_map(|row| Some((row.target.as_str(), fanout::length(row, PhaseKind::Get)?)))
         .collect();
     known.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let others = match table.rows.len() - known.len() {
+    let others = match rows.len() - known.len() {
         0 => String::new(),
         some => format!(" ({} not compared)", exact(some as u64)),
     };
@@ -356,29 +363,22 @@ fn of_fanout(table: &fanout::Table<'_>) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "{}: {first} delivers one line to all in {}{slowest}{others}.",
-        table.heading,
+        "{heading}: {first} delivers one line to all in {}{slowest}{others}.",
         time_ns(first_ns)
     ))
 }
 
-fn of_hold(row: &hold::Row) -> Option<String> {
-    let crowd = &row.crowd;
-    if matches!(crowd.standing, Standing::Invalid | Standing::Failed) {
+fn of_hold(row: &Row) -> Option<String> {
+    if matches!(row.standing, Standing::Invalid | Standing::Failed) {
         return None;
     }
-    let opened = match crowd.connected? {
-        all if all == crowd.connections => exact(all.into()),
-        some => format::of(some, crowd.connections),
+    let opened = match crowd::connected(row)? {
+        all if all == row.connections => exact(all.into()),
+        some => format::of(some, row.connections),
     };
-    let bytes = [
-        ("server", row.server_bytes_per_connection),
-        ("generator", row.generator_bytes_per_connection),
-        ("kernel", row.kernel_bytes_per_connection),
-    ];
-    let bytes = bytes.into_iter();
+    let bytes = hold::each(row);
     let bytes: Vec<String> = bytes
-        .filter_map(|(of, bytes)| Some(format!("{} in the {of}", format::bytes(bytes?.median))))
+        .map(|(of, bytes)| format!("{} in the {of}", format::bytes(bytes)))
         .collect();
     let each = match bytes.as_slice() {
         [] => String::new(),
@@ -386,7 +386,7 @@ fn of_hold(row: &hold::Row) -> Option<String> {
     };
     Some(format!(
         "{} opened {opened} connections in {}{each}.",
-        crowd.target,
-        time_ns(row.opened_ns?.median)
+        row.target,
+        time_ns(row.value("opened_ns")?)
     ))
 }

@@ -1,88 +1,21 @@
-//! What a run of the backlog experiment says: a table for each target and each of whatever is swept beside clients and requests, a row for
-//! each number of clients × requests.
+//! How long do all clients' requests take, against the least possible? The backlog experiment: a table for each target and each of whatever is swept
+//! beside clients and requests, a row for each number of clients × requests.
 //!
-//! **Which trials a row stands on** is decided as for every experiment (see [`crate::summary`]). Times are medians over these trials,
-//! latencies those of all their connections merged. The kernel's counts are medians over the trials, since they belong to a run as a whole;
-//! failed and slow requests are sums over the trials, since one in a thousand counts.
-//!
-//! **What was not seen is absent**, and never 0: counters of the listener's side where the listener is elsewhere, `SYN-ACK`s where no packet
-//! socket saw them.
+//! Times are medians over the trials, latencies those of all their connections together. The kernel's counts are medians, since they belong to a run as a
+//! whole; failed and slow requests are sums, since one in a thousand counts. What was not seen is absent, and never 0.
 
-pub(crate) mod cell;
-pub(crate) mod columns;
 pub(crate) mod notes;
 pub mod published;
+mod tables;
 
 use serde::Serialize;
-use throng_record::plan::Experiment;
-use throng_record::{Attribution, CheckKind, RunRecord, Setting, Stop, SweptValue, TargetRecord};
+use throng_record::{ErrorCounts, ErrorKind, Setting, Stop, Trial};
 
-use published::Published;
-
+use crate::figure::OneTrial;
 use crate::format::{ABSENT, exact};
-use crate::median::Estimate;
-use crate::summary::{Latency, Standing, TrialCounts, target_name};
+use crate::row::Row;
 
-/// One target at one backlog, and at one value of whatever else is swept beside clients and requests.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Table<'a> {
-    /// Name of the target.
-    pub target: &'a str,
-    /// What tells it from the others: `iterative · backlog 5`.
-    pub heading: String,
-    /// The backlog asked of the server; absent where it takes none: a command of the user's, a server that runs already.
-    pub backlog_asked: Option<u32>,
-    /// Values of the swept keys but for clients and requests.
-    pub swept: Vec<&'a SweptValue>,
-    /// A row for each number of clients and requests, in the plan's order.
-    pub rows: Vec<Cell>,
-}
-
-/// One target at one setting.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cell {
-    /// Index into the plan's settings.
-    pub setting: u32,
-    /// Clients, each with one request at a time.
-    pub clients: u32,
-    /// Requests of each client; absent where the plan ends its trials otherwise.
-    pub requests_each: Option<u64>,
-    /// What the figures are worth.
-    pub standing: Standing,
-    /// How many trials ended how.
-    pub trials: TrialCounts,
-    /// Checks that invalid trials failed, the most frequent first.
-    pub failed_checks: Vec<CheckKind>,
-    /// Where figures of a part stand: how many requests were answered in its trials, and of how many.
-    pub answered_of: Option<(u64, u64)>,
-    /// From the first connect to the end of the last request.
-    pub duration_ns: Option<Estimate>,
-    /// For a row without figures: median of its invalid trials, for diagnosis and never for comparison.
-    pub invalid_duration_ns: Option<f64>,
-    /// The least that it could have been.
-    pub duration_least_ns: Option<u64>,
-    /// The one ÷ the other; comparable only where no request failed, and absent below 1, where some did.
-    pub amplification: Option<f64>,
-    /// What was published of this cell.
-    pub published: Option<Published>,
-    /// From the `connect` call to the established connection.
-    pub connect_latency: Option<Latency>,
-    /// From there to the first byte of the reply.
-    pub first_byte_latency: Option<Latency>,
-    /// From there to its last byte.
-    pub reply_latency: Option<Latency>,
-    /// Requests begun in all trials of the row.
-    pub requests: u64,
-    /// Those that failed, by kind; of a row without figures those of all its trials.
-    pub failures: Failures,
-    /// Slow and failed ones by cause.
-    pub attribution: Attribution,
-    /// What the kernel counted; medians over the trials.
-    pub kernel: KernelAccount,
-    /// Histograms of the record that could not be read back, and are therefore missing from the figures above.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unreadable: Vec<String>,
-}
+pub(crate) use tables::{Table, blocks, tables, times};
 
 /// Requests that failed, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -103,37 +36,11 @@ pub struct Failures {
     pub other: u64,
 }
 
-/// What the kernel and the observers counted in one trial; absent where it was not seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct KernelAccount {
-    /// `ListenOverflows`: SYNs and final ACKs that found the accept queue full.
-    pub overflows: Option<f64>,
-    /// `ListenDrops`: those, and drops for other reasons.
-    pub drops: Option<f64>,
-    /// `SyncookiesSent`.
-    pub cookies_sent: Option<f64>,
-    /// SYNs sent again, by the clients' `TCP_INFO`.
-    pub syn_retransmissions: Option<f64>,
-    /// SYN-ACKs sent again, as they were observed.
-    pub syn_ack_retransmissions: Option<f64>,
-    /// Segments of data sent again by clients, by their `TCP_INFO`.
-    pub data_retransmissions: Option<f64>,
-    /// The greatest length of the accept queue.
-    pub accept_queue_max: Option<f64>,
-    /// The backlog in force, as found.
-    pub backlog_in_force: Option<u32>,
-}
-
 impl Failures {
     /// All of them.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.named().iter().map(|(number, _)| number).sum()
-    }
-
-    /// Those that no column of the records' figures is for.
-    pub(crate) const fn without_column(&self) -> u64 {
-        self.no_port + self.wrong + self.other
     }
 
     /// `8 closed, 2 refused`; 0 where none did.
@@ -165,66 +72,61 @@ impl Failures {
     }
 }
 
-impl Cell {
-    /// Whether anything failed or was slow.
-    pub(crate) fn has_slow(&self) -> bool {
-        let has_failed = self.duration_ns.is_some() && self.failures.total() > 0;
-        has_failed || self.attribution != Attribution::default()
-    }
+/// Failures of one or more trials, by kind.
+pub(crate) fn of_errors(errors: &ErrorCounts) -> Failures {
+    by_kind(errors.counts.iter().map(|(&kind, &count)| (kind, count)))
+}
 
-    /// `32 × 5`.
-    pub(crate) fn clients_by_requests(&self) -> String {
-        clients_by_requests(self.clients, self.requests_each)
+/// Those of a row: of the trials that it stands on, without any those of all its trials.
+pub(crate) fn failures(row: &Row) -> Failures {
+    if row.figures.is_empty() {
+        return by_kind(
+            row.errors
+                .iter()
+                .map(|(&kind, failed)| (kind, failed.count)),
+        );
     }
+    let number = |key| row.value(key).unwrap_or_default() as u64;
+    Failures {
+        refused: number("refused"),
+        reset: number("reset"),
+        closed: number("closed"),
+        timed_out: number("timed_out"),
+        no_port: number("ports_exhausted"),
+        wrong: number("wrong_answers"),
+        other: number("other_errors"),
+    }
+}
+
+pub(crate) fn by_kind(counts: impl Iterator<Item = (ErrorKind, u64)>) -> Failures {
+    let mut failures = Failures::default();
+    for (kind, count) in counts {
+        *match kind {
+            ErrorKind::ConnectRefused => &mut failures.refused,
+            ErrorKind::Reset => &mut failures.reset,
+            ErrorKind::ClosedEarly | ErrorKind::Truncated => &mut failures.closed,
+            ErrorKind::ConnectTimedOut
+            | ErrorKind::ReplyTimedOut
+            | ErrorKind::ReplyStalled
+            | ErrorKind::NotAcknowledged
+            | ErrorKind::CloseTimedOut => &mut failures.timed_out,
+            ErrorKind::PortsExhausted => &mut failures.no_port,
+            ErrorKind::WrongBytes | ErrorKind::HttpStatus | ErrorKind::ExcessBytes => {
+                &mut failures.wrong
+            }
+            ErrorKind::ConnectUnreachable
+            | ErrorKind::DescriptorsExhausted
+            | ErrorKind::NotDelivered
+            | ErrorKind::DeliveredTwice
+            | ErrorKind::Other => &mut failures.other,
+        } += count;
+    }
+    failures
 }
 
 pub(crate) fn clients_by_requests(clients: u32, requests_each: Option<u64>) -> String {
     let each = requests_each.map_or_else(|| ABSENT.to_owned(), |each| each.to_string());
     format!("{clients} × {each}")
-}
-
-/// The tables of a run; none of another experiment.
-pub(crate) fn tables(record: &RunRecord) -> Vec<Table<'_>> {
-    if record.plan.experiment != Experiment::Backlog {
-        return Vec::new();
-    }
-    let targets = (0..).zip(&record.plan.targets);
-    targets
-        .flat_map(|(index, _)| tables_of(record, index))
-        .collect()
-}
-
-fn tables_of(record: &RunRecord, target: u32) -> Vec<Table<'_>> {
-    let mut tables: Vec<Table<'_>> = Vec::new();
-    let takes_backlog = record
-        .plan
-        .targets
-        .get(target as usize)
-        .is_some_and(TargetRecord::takes_backlog);
-    for (index, setting) in (0..).zip(&record.plan.settings) {
-        let swept: Vec<&SweptValue> = setting
-            .swept
-            .iter()
-            .filter(|swept| !is_of_rows(&swept.key))
-            .collect();
-        let row = cell::of(record, target, index);
-        // Clients and requests need not be the keys that vary fastest.
-        if let Some(table) = tables.iter_mut().find(|table| table.swept == swept) {
-            table.rows.push(row);
-        } else {
-            tables.push(Table {
-                target: target_name(&record.plan, target),
-                heading: String::new(),
-                backlog_asked: takes_backlog.then_some(setting.backlog),
-                swept,
-                rows: vec![row],
-            });
-        }
-    }
-    for table in &mut tables {
-        table.heading = heading(table);
-    }
-    tables
 }
 
 /// Whether the key is told by the rows, and not by the tables.
@@ -245,33 +147,26 @@ pub(crate) fn requests_each(setting: &Setting) -> Option<u64> {
     }
 }
 
-impl Table<'_> {
-    /// The backlog as found; of rows that differ, the first that is not as asked.
-    pub(crate) fn backlog_in_force(&self) -> Option<u32> {
-        let all = || {
-            self.rows
-                .iter()
-                .filter_map(|row| row.kernel.backlog_in_force)
-        };
-        let differs = |found: &u32| self.backlog_asked.is_some_and(|asked| asked != *found);
-        all().find(differs).or_else(|| all().next())
-    }
+/// The backlog in force, as found: of which worth the trial is does not matter for it.
+pub(crate) fn backlog_in_force(trial: &Trial) -> Option<u32> {
+    let listeners = &trial.accept_queue.as_ref()?.listeners;
+    listeners.first().map(|listener| listener.backlog)
 }
 
-/// The target and its backlog come first, whether swept or not; of a server that takes none, the backlog as found.
-fn heading(table: &Table<'_>) -> String {
-    let backlog = match (table.backlog_asked, table.backlog_in_force()) {
-        (None, None) => None,
-        (None, Some(found)) => Some(format!("backlog {found} as found")),
-        (Some(asked), Some(found)) if asked != found => {
-            Some(format!("backlog {asked} asked, {found} in force"))
-        }
-        (Some(asked), _) => Some(format!("backlog {asked}")),
-    };
-    let others = table.swept.iter().filter(|swept| swept.key != "backlog");
-    std::iter::once(table.target.to_owned())
-        .chain(backlog)
-        .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
-        .collect::<Vec<_>>()
-        .join(" · ")
+/// Whether no trial is known to have had another backlog than was asked for.
+pub(crate) fn is_as_asked(trials: &[&Trial], asked: u32) -> bool {
+    let mut found = trials.iter().filter_map(|trial| backlog_in_force(trial));
+    found.all(|found| found == asked)
+}
+
+/// All listeners of the port together where there are several.
+pub(crate) fn accept_queue_max(one: &OneTrial<'_>) -> Option<f64> {
+    let queue = one.trial.accept_queue.as_ref()?;
+    let together = queue.depths.iter().map(|sample| sample.depth).max();
+    let longest = queue
+        .listeners
+        .iter()
+        .map(|listener| listener.depth_max)
+        .max();
+    together.max(longest).map(f64::from)
 }

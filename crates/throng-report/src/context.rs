@@ -113,10 +113,11 @@ fn rounded_ns(length_ns: u64) -> u64 {
     length_ns / step_ns * step_ns
 }
 
-/// Whether there are rows of messages, and none of them has any figure. Other experiments have rows of their own kind.
+/// Whether nothing was measured.
 pub(crate) fn has_no_figures(summary: &Summary<'_>) -> bool {
-    let mut standings = summary.rows().map(|row| row.standing).peekable();
-    standings.peek().is_some() && standings.all(|standing| standing == Standing::NotMeasured)
+    let standings = || summary.rows.iter().map(|row| row.standing);
+    summary.rows.iter().all(|row| row.figures.is_empty())
+        && standings().all(|standing| standing == Standing::NotMeasured)
 }
 
 /// Said loudly where trials are missing.

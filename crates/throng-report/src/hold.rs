@@ -1,134 +1,210 @@
-//! What a run of the hold experiment says: a row for each target at each setting, with its connects over time, the memory of a connection
-//! on both sides and in the kernel, and its pings.
-//!
-//! Which trials a row stands on is told in [`crate::crowd`]. Figures are medians over them, latencies those of all together; the curve of the
-//! connects and the kernel's account are those of one of them, the one whose connecting took the median time.
+//! How many connections can be held, at how many bytes each? The hold experiment: a row for each target at each setting, with its connects over time, the
+//! memory of a connection on both sides and in the kernel, and its pings.
 //!
 //! Left out on purpose: ranks. How many can be held is one question, at how many bytes each another.
 
-pub(crate) mod columns;
 pub mod curve;
 pub mod memory;
 pub(crate) mod notes;
 
-use serde::Serialize;
-use throng_record::plan::Experiment;
-use throng_record::{Phases, RunRecord, Trial};
+use throng_record::Phases;
 
-use crate::crowd::{Behind, Crowd};
-use crate::median::Estimate;
-use crate::phases::{self, Phase, PhaseKind};
-use crate::summary::Latency;
+use crate::crowd;
+use crate::detail::Detail;
+use crate::echo::target;
+use crate::format::{self, exact};
+use crate::grid::{Grid, GridLine};
+use crate::phases::{self, PhaseKind};
+use crate::row::Row;
+use crate::summary::{Standing, Summary};
+use crate::table::{Column, Sheet, absent, figure, with_spread};
+use crate::view::{Block, Brief, Curve};
 use curve::Point;
 use memory::KernelMemory;
 
-/// One target at one setting.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// Which, what it is worth, and its connects.
-    #[serde(flatten)]
-    pub crowd: Crowd,
-    /// From the first connect to the last that completed.
-    pub opened_ns: Option<Estimate>,
-    /// Connects per second until the first 10,000 were open, or the first half of fewer than 20,000.
-    pub connects_per_second_first: Option<Estimate>,
-    /// Connects per second of the last tenth.
-    pub connects_per_second_last: Option<Estimate>,
-    /// Connects over time, at most 60 points.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub curve: Vec<Point>,
-    /// Growth of the server's own memory from before the first connection to all open ÷ connections.
-    pub server_bytes_per_connection: Option<Estimate>,
-    /// The generator's own memory per idle connection.
-    pub generator_bytes_per_connection: Option<Estimate>,
-    /// Growth of the kernel's memory ÷ connections, of both ends where both are on this machine.
-    pub kernel_bytes_per_connection: Option<Estimate>,
-    /// What of the kernel's grew, and what was left of it in the end.
-    pub kernel: Option<KernelMemory>,
-    /// Pings answered, the fewest of the trials.
-    pub answered: Option<u32>,
-    /// Connections pinged in that trial.
-    pub pinged: Option<u32>,
-    /// Connections that were to be pinged in that trial and were not, so many pings before them having timed out.
-    pub not_pinged: Option<u32>,
-    /// From the first ping to the last answer.
-    pub ping_duration_ns: Option<Estimate>,
-    /// From each ping to its answer's last byte.
-    pub ping_latency: Option<Latency>,
-    /// Connections that ended while nothing was sent, over all trials.
-    pub lost: u64,
-    /// The phases that any trial came to, in their order.
-    pub phases: Vec<Phase>,
+pub(crate) fn blocks(summary: &Summary<'_>) -> Vec<Block> {
+    let all = || vec![(String::new(), by_target(summary))];
+    let phases = vec![("phases".to_owned(), by_target(summary))];
+    let sheet = |theme| {
+        Block::Rows(Sheet {
+            labels: vec![target(), asked()],
+            themes: vec![theme],
+            is_joined: false,
+            groups: all(),
+        })
+    };
+    let mut blocks: Vec<Block> = themes(summary).map(sheet).into();
+    blocks.push(Block::Phases(phases::sheet(
+        phases,
+        &PhaseKind::OF_HOLD,
+        true,
+    )));
+    let curves: Vec<Curve> = by_target(summary).iter().filter_map(drawn).collect();
+    if !curves.is_empty() {
+        blocks.push(Block::Curves("connects/s over time", curves));
+    }
+    blocks
 }
 
-/// The rows of a run, by target and setting in the plan's order; none of another experiment.
-pub(crate) fn rows(record: &RunRecord) -> Vec<Row> {
-    let plan = &record.plan;
-    if plan.experiment != Experiment::Hold {
-        return Vec::new();
-    }
-    let targets = (0..).zip(&plan.targets);
-    let pairs = targets.flat_map(|(target, _)| {
-        let settings = (0..).zip(&plan.settings);
-        settings.map(move |(setting, _)| (target, setting))
+/// How they opened, what memory each takes, and how they were answered.
+fn themes(summary: &Summary<'_>) -> [Vec<Column<Row>>; 3] {
+    let of = |key| figure(&summary.figures, key);
+    let median = |key| with_spread(&summary.figures, key);
+    let whole = |heading: &str, words: fn(&KernelMemory) -> String| {
+        Column::words(heading, move |row: &Row| {
+            kernel(row).map_or_else(absent, words)
+        })
+        .aligned_right()
+    };
+    [
+        vec![
+            opened(),
+            median("opened_ns"),
+            median("connects_per_second_first"),
+            median("connects_per_second_last"),
+            of("connect_latency_ns_p50"),
+            of("connect_latency_ns_p99"),
+            of("connect_latency_ns_max"),
+        ],
+        vec![
+            memory(summary, SERVER, "server's own\n/connection"),
+            memory(summary, GENERATOR, "generator's own\n/connection"),
+            memory(summary, KERNEL, "kernel's\n/connection"),
+            whole("kernel,\nall open", |memory| signed(memory.grown_bytes)),
+            whole("kernel,\nafter the end", |memory| {
+                memory.left_bytes.map_or_else(absent, signed)
+            }),
+        ],
+        vec![
+            Column::words("pings\nanswered", answered),
+            of("not_pinged").only_where(|row| row.value("not_pinged") > Some(0.0)),
+            median("ping_duration_ns"),
+            of("ping_latency_ns_p50"),
+            of("ping_latency_ns_p99"),
+            of("ping_latency_ns_max"),
+            Column::words("errors", |row: &Row| exact(crowd::errors_total(row))).aligned_right(),
+        ],
+    ]
+}
+
+/// What a connection takes, by whom.
+const SERVER: &str = "server_memory_per_connection_bytes";
+const GENERATOR: &str = "generator_bytes_per_connection";
+const KERNEL: &str = "kernel_bytes_per_connection";
+
+pub(crate) fn brief(summary: &Summary<'_>) -> Vec<Brief> {
+    let rows = by_target(summary);
+    let columns = vec![
+        target(),
+        asked(),
+        opened(),
+        with_spread(&summary.figures, "opened_ns"),
+        memory(summary, SERVER, "server's own\n/connection"),
+        memory(summary, KERNEL, "kernel's\n/connection"),
+        memory(summary, GENERATOR, "generator's own\n/connection"),
+        with_spread(&summary.figures, "connects_per_second_last"),
+        figure(&summary.figures, "ping_latency_ns_p99"),
+    ];
+    vec![Brief {
+        heading: None,
+        columns,
+        rows,
+    }]
+}
+
+/// The settings of each target together.
+pub(crate) fn by_target(summary: &Summary<'_>) -> Vec<Row> {
+    let targets = summary.plan.targets.iter();
+    let rows = targets.flat_map(|target| {
+        let rows = summary.rows.iter();
+        rows.filter(|row| row.target == target.name)
     });
-    pairs
-        .map(|(target, setting)| row(record, target, setting))
-        .collect()
+    rows.cloned().collect()
 }
 
-fn row(record: &RunRecord, target: u32, setting: u32) -> Row {
-    let mut behind = Behind::new(record, target, setting);
-    let ping_latency = behind.latency("ping latency", |trial| Some(&trial.phases.ping()?.latency));
-    let phases = || behind.shown.iter().map(|trial| &trial.phases);
-    let pinged = phases().filter_map(Phases::ping);
-    let pinged = pinged.filter(|phase| phase.pinged > 0);
-    let worst = pinged.min_by_key(|phase| phase.answered);
-    let told = typical(&behind.shown);
-    Row {
-        opened_ns: behind.estimate(|trial| {
-            let opened_ns = trial.phases.connect()?.opened_ns;
-            (opened_ns > 0).then_some(opened_ns as f64)
-        }),
-        connects_per_second_first: behind
-            .estimate(|trial| curve::rate_first(trial.phases.connect()?)),
-        connects_per_second_last: behind
-            .estimate(|trial| curve::rate_last(trial.phases.connect()?)),
-        curve: told
-            .and_then(|trial| trial.phases.connect())
-            .map(curve::points)
-            .unwrap_or_default(),
-        server_bytes_per_connection: behind
-            .estimate(|trial| of_many(trial, trial.server.as_ref()?.memory_per_connection_bytes?)),
-        generator_bytes_per_connection: behind.estimate(|trial| {
-            of_many(
-                trial,
-                trial.generator.as_ref()?.memory_per_connection_bytes?,
-            )
-        }),
-        kernel_bytes_per_connection: behind
-            .estimate(|trial| of_many(trial, trial.kernel_memory.as_ref()?.bytes_per_connection)),
-        kernel: told.and_then(memory::of),
-        answered: worst.map(|phase| phase.answered),
-        pinged: worst.map(|phase| phase.pinged),
-        not_pinged: worst.map(|phase| phase.not_pinged),
-        ping_duration_ns: behind.estimate(|trial| Some(PhaseKind::Ping.duration_ns(trial)? as f64)),
-        ping_latency,
-        lost: phases().map(lost).sum(),
-        phases: phases::of(&behind, &PhaseKind::OF_HOLD),
-        crowd: behind.crowd(record, target, setting),
-    }
+fn asked() -> Column<Row> {
+    Column::words("asked", crowd::asked).aligned_right()
 }
 
-/// The phases of each row.
-pub(crate) fn phases(rows: &[Row]) -> impl Iterator<Item = (&Crowd, &[Phase])> {
-    rows.iter().map(|row| (&row.crowd, &row.phases[..]))
+fn opened() -> Column<Row> {
+    Column::words("connections\nopened", crowd::outcome).that_says_why()
+}
+
+fn memory(summary: &Summary<'_>, key: &'static str, heading: &str) -> Column<Row> {
+    debug_assert!(summary.figures.iter().any(|figure| figure.key == key));
+    let words = move |row: &Row| {
+        let found = of_many(row, key).and_then(|_| row.estimate(key));
+        found.map_or_else(absent, |found| {
+            format!("{}{}", bytes(found.median), format::spread(&found, bytes))
+        })
+    };
+    Column::words(heading, words).aligned_right()
 }
 
 /// Memory grows by pages, slabs and whatever else happens meanwhile: divided by few connections that is noise.
-fn of_many(trial: &Trial, bytes: f64) -> Option<f64> {
+pub(crate) fn of_many(row: &Row, key: &str) -> Option<f64> {
     const CONNECTIONS_MIN: u32 = 1_000;
-    (trial.phases.connect()?.connected >= CONNECTIONS_MIN).then_some(bytes)
+    row.value(key)
+        .filter(|_| crowd::connected(row) >= Some(CONNECTIONS_MIN))
+}
+
+/// What each connection takes in the server, the generator and the kernel, as far as it is known.
+pub(crate) fn each(row: &Row) -> impl Iterator<Item = (&'static str, f64)> {
+    let parts = [
+        ("server", SERVER),
+        ("generator", GENERATOR),
+        ("kernel", KERNEL),
+    ];
+    parts
+        .into_iter()
+        .filter_map(|(of, key)| Some((of, of_many(row, key)?)))
+}
+
+pub(crate) fn kernel(row: &Row) -> Option<&KernelMemory> {
+    match &row.detail {
+        Some(Detail::Hold { kernel, .. }) => kernel.as_ref(),
+        _ => None,
+    }
+}
+
+pub(crate) fn points(row: &Row) -> &[Point] {
+    match &row.detail {
+        Some(Detail::Hold { curve, .. }) => curve,
+        _ => &[],
+    }
+}
+
+fn answered(row: &Row) -> String {
+    let number = |key| row.value(key).map(|number| number as u32);
+    match (number("answered"), number("pinged")) {
+        (Some(answered), Some(pinged)) if answered < pinged => format::of(answered, pinged),
+        (Some(_), Some(0)) | (None, _) => absent(),
+        (Some(answered), _) => exact(answered.into()),
+    }
+}
+
+/// A point is at least one connect long: fewer than three are no curve.
+fn drawn(row: &Row) -> Option<Curve> {
+    let points = points(row);
+    let line = |point: &Point| GridLine {
+        label: format::time_ns(point.at_ns as f64),
+        cells: [
+            exact(point.opened),
+            format::count(point.connects_per_second),
+        ]
+        .map(|text| (text, Standing::Ranked))
+        .to_vec(),
+    };
+    (points.len() >= 3).then(|| Curve {
+        title: notes::curve_title(row),
+        spark: curve::spark(points),
+        points: Grid {
+            title: notes::curve_title(row),
+            label: "until".to_owned(),
+            headings: vec!["opened".to_owned(), "connects/s".to_owned()],
+            lines: points.iter().map(line).collect(),
+        },
+    })
 }
 
 /// Connections that ended while nothing was sent on them.
@@ -137,14 +213,18 @@ pub(crate) fn lost(phases: &Phases) -> u64 {
     held + phases.ping().map_or(0, |phase| phase.lost_errors.total())
 }
 
-/// The trial whose connecting took the median time; of an even number the shorter of the middle two.
-fn typical<'a>(trials: &[&'a Trial]) -> Option<&'a Trial> {
-    let length = |trial: &Trial| trial.phases.connect().map(|phase| phase.opened_ns);
-    let mut begun: Vec<&Trial> = trials
-        .iter()
-        .copied()
-        .filter(|trial| length(trial).is_some())
-        .collect();
-    begun.sort_by_key(|trial| length(trial));
-    begun.get(begun.len().checked_sub(1)? / 2).copied()
+/// Whole bytes below ten thousand: it is these that one compares with a structure's size.
+pub(super) fn bytes(value: f64) -> String {
+    if value.abs() < 9_999.5 {
+        let sign = if value < -0.5 { "-" } else { "" };
+        format!("{sign}{} B", exact(value.abs().round() as u64))
+    } else {
+        format::bytes(value)
+    }
+}
+
+/// `+1.20 GiB`.
+fn signed(value: f64) -> String {
+    let sign = if value < 0.0 { "" } else { "+" };
+    format!("{sign}{}", format::bytes(value))
 }

@@ -11,6 +11,7 @@ use throng_record::{Pacing, Protocol, Setting};
 
 use crate::median;
 use crate::published::{Origin, built_in};
+use crate::row::Row;
 use crate::summary::Summary;
 
 const CONNECTIONS: u32 = 100;
@@ -81,7 +82,11 @@ fn is_as_published(setting: &Setting) -> bool {
 /// Whence the published figures of the run's rows are, what each measured, and what is different there.
 pub(crate) fn sources(summary: &Summary<'_>) -> Vec<String> {
     let mut shown: Vec<&Published> = Vec::new();
-    for beside in summary.rows().filter_map(|row| row.published) {
+    let published = |row: &Row| match &row.published {
+        Some(crate::published::Published::Echo(beside)) => Some(*beside),
+        _ => None,
+    };
+    for beside in summary.rows.iter().filter_map(published) {
         if !shown.contains(&beside.published) {
             shown.push(beside.published);
         }

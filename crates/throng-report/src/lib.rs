@@ -3,41 +3,58 @@
 //! Reporting only reads the record: it opens no socket, reads no clock and asks no terminal, so that the same run gives the
 //! same report anywhere and at any time. The caller says how wide the page is and whether it may be coloured, and prints.
 //!
-//! One concept, one file: [`median`] and [`ratio`] are the statistics, [`summary`] turns a run into rows (those of the echo experiment by `row`, of the backlog experiment by
-//! [`backlog`], of the accept experiment by [`accept`], of the experiments with many connections by [`fanout`] and [`hold`] on the ground of [`crowd`], with the table of their [`phases`]; the published echo servers by [`languages`]), [`checks`] into remarks, [`findings`] and [`slowest`] into explanations, [`format`](mod@format) figures and [`setting`] settings into words; [`published`] is what stands beside; `columns` is what a
-//! table is made from, `grid` a table whose columns the run decides, `overview` the table of a sweep, `context` what stands above a table and `notes` what stands below; `terminal`, `markdown` and `csv` are the renderers.
+//! **From the record to rows.** A [`figure`] is a value: what a number is called, its unit, what it says, how it comes out of a trial and out of a row's trials.
+//! [`figures`] has them all, by the kind of phase that measures them. [`row`] makes one row for each target and setting, of whichever experiment, with all
+//! figures of its plan; `stands` says which trials a row stands on, `leading` by which figure rows are ordered, [`median`] and [`ratio`] are the statistics, and
+//! [`detail`] is what is no single figure (curves, tenths, slabs). [`summary`] holds rows and all that explains them: [`checks`] as remarks, [`findings`],
+//! [`slowest`] requests; `answer` is the sentences that come first.
+//!
+//! **From rows to pages.** An experiment (`echo`, `churn`, [`backlog`], [`accept`], [`fanout`], [`hold`]) lists its columns, mostly by the keys of figures; `table`
+//! is what they are made from, `grid` a table whose columns the run decides, `overview` the table of a sweep, `view` the parts of a report in their order, `context`
+//! what stands above the tables and `notes` what stands below. `terminal`, `markdown` and `csv` are the renderers, and know no experiment.
 #![forbid(unsafe_code)]
 
 pub mod accept;
 mod answer;
 pub mod backlog;
 pub mod checks;
-mod columns;
+mod churn;
 mod context;
-pub mod crowd;
+mod cost;
+mod crowd;
 mod csv;
+pub mod detail;
 mod disturbed;
+mod echo;
+mod fact;
 pub mod fanout;
+pub mod figure;
+pub mod figures;
 pub mod findings;
 pub mod format;
 mod grid;
 pub mod hold;
 pub mod languages;
+mod leading;
 mod markdown;
 pub mod median;
 mod merge;
 mod notes;
+mod outcome;
 mod overview;
 pub mod phases;
 pub mod published;
 pub mod rate;
 pub mod ratio;
-mod row;
+pub mod row;
 pub mod setting;
 pub mod slowest;
+mod stands;
 pub mod summary;
+mod table;
 mod terminal;
 mod text;
+mod view;
 mod worth;
 
 pub use summary::Summary;
@@ -52,13 +69,21 @@ pub enum Format {
     Markdown,
     /// One line for each trial, units in the column names.
     Csv,
+    /// One line for each figure of each trial.
+    CsvTidy,
     /// The summary behind the tables, for programs.
     Json,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 4] = [Self::Terminal, Self::Markdown, Self::Csv, Self::Json];
+    pub const ALL: [Self; 5] = [
+        Self::Terminal,
+        Self::Markdown,
+        Self::Csv,
+        Self::CsvTidy,
+        Self::Json,
+    ];
 
     /// The name used by flags.
     #[must_use]
@@ -67,6 +92,7 @@ impl Format {
             Self::Terminal => "terminal",
             Self::Markdown => "markdown",
             Self::Csv => "csv",
+            Self::CsvTidy => "csv-tidy",
             Self::Json => "json",
         }
     }
@@ -89,7 +115,8 @@ pub fn render(record: &RunRecord, format: Format, options: &Options) -> String {
     match format {
         Format::Terminal => terminal::render(&Summary::of(record), options),
         Format::Markdown => markdown::render(&Summary::of(record)),
-        Format::Csv => csv::render(record),
+        Format::Csv => csv::wide(record),
+        Format::CsvTidy => csv::tidy(record),
         Format::Json => {
             let mut text = serde_json::to_string_pretty(&Summary::of(record))
                 .expect("a summary holds nothing that JSON cannot");

@@ -1,16 +1,15 @@
 //! The report as GitHub Markdown, to be put into a document or an issue: it carries its circumstances with it.
 
-mod crowd;
-
-use crate::accept;
-use crate::accept::columns::{ACCEPT, DATA, has_something, shown};
-use crate::backlog::columns::parts;
-use crate::columns::{self, Tabular, absent, short_throughput};
 use crate::context;
-use crate::format::{self, ABSENT, exact};
+use crate::format::ABSENT;
+use crate::grid::Grid;
 use crate::notes;
-use crate::overview::Overview;
-use crate::summary::{Group, Row, Summary};
+use crate::outcome::short_throughput;
+use crate::overview::{self, Overview};
+use crate::row::Row;
+use crate::summary::Summary;
+use crate::table::{self, Column, Line, Sheet, of_part};
+use crate::view::{self, Block};
 
 /// The whole report.
 pub(crate) fn render(summary: &Summary<'_>) -> String {
@@ -27,25 +26,22 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
     if !summary.answer.is_empty() {
         text += &format!("\n{}\n", escaped(&summary.answer.join(" ")));
     }
-    for group in &summary.groups {
-        text += &format!("\n## {}\n\n", escaped(&group.heading));
-        text += &group_table(summary, group);
+    for block in view::blocks(summary) {
+        text += &match block {
+            Block::Rows(of) => sheet(&of),
+            Block::Phases(of) => sheet(&of),
+            Block::Grid(of) => headed(&of.title, "##") + &grid(&of),
+            Block::Curves(title, curves) => {
+                let curve =
+                    |curve: &view::Curve| headed(&curve.title, "###") + &grid(&curve.points);
+                format!("\n## {}\n", capital(title)) + &curves.iter().map(curve).collect::<String>()
+            }
+        };
     }
-    for table in &summary.tables {
-        text += &format!("\n## {}\n", escaped(&table.heading));
-        for columns in parts(summary, table) {
-            text += &format!("\n{}", columned(&columns, &table.rows, ()));
-        }
-    }
-    for table in &summary.multiplexers {
-        text += &multiplexers(table);
-    }
-    text += &crowd::fanouts(summary);
-    text += &crowd::holds(summary);
     if let Some(overview) = Overview::of(summary) {
         text += &format!(
             "\n## {} by {}\n\n",
-            capital(columns::overview_title(summary)),
+            capital(overview::title(summary)),
             escaped(&overview.along)
         );
         text += &overview_table(summary, overview);
@@ -56,57 +52,52 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
     text
 }
 
-fn group_table(summary: &Summary<'_>, group: &Group<'_>) -> String {
-    let all = columns::all(summary.plan.experiment);
-    let columns = columns::shown(summary, all);
-    columned(&columns, &group.rows, summary.compared())
+fn headed(title: &str, level: &str) -> String {
+    format!("\n{level} {}\n\n", escaped(title))
 }
 
-/// A table of these rows; those without figures only where a column says why.
-fn columned<C: Tabular>(columns: &[C], rows: &[C::Row], context: C::Context) -> String {
-    let header = columns.iter().map(|column| {
-        let heading = column.heading(context);
-        let heading = heading.replace("\n/", " / ").replace("-\n", "");
-        (heading.replace('\n', " "), column.is_figure())
-    });
-    let says_why = columns.iter().any(|column| column.says_why());
-    let rows = rows.iter().filter(|row| says_why || C::has_figures(row));
-    table(
-        header.collect(),
-        rows.map(|row| {
-            let cell = |column: &C| column.cell(row, context);
-            columns.iter().map(cell).collect()
-        }),
-    )
-}
-
-/// The costs at both ends with their slopes, then the costs along the idle connections.
-fn multiplexers(table: &accept::Table<'_>) -> String {
-    let mut text = format!("\n## {}\n", escaped(&table.heading));
-    for columns in [ACCEPT, DATA] {
-        if has_something(&table.rows, columns) {
-            let columns = shown(columns, table.rows.iter());
-            text += &format!("\n{}", columned(&columns, &table.rows, ()));
+/// For each group of rows its heading, and a table of each theme, or of all of them.
+fn sheet<R: Line>(sheet: &Sheet<R>) -> String {
+    let mut text = String::new();
+    for (heading, rows) in &sheet.groups {
+        if !heading.is_empty() {
+            text += &format!("\n## {}\n", escaped(heading));
         }
-    }
-    for (title, cost) in accept::CURVES {
-        if table.drawn(cost).next().is_some() {
-            text += &format!("\n### {title}\n\n{}", curve(table, cost));
+        if table::is_not_measured(rows) {
+            text += &format!("\n{}\n", table::NOT_MEASURED);
+            continue;
+        }
+        let told = sheet.told(rows);
+        let parts = match sheet.is_joined {
+            true => vec![told.concat()],
+            false => told,
+        };
+        for part in parts {
+            let columns = [&sheet.labels[..], &part].concat();
+            text += &format!("\n{}", columned(&columns, &of_part(rows, &columns)));
         }
     }
     text
 }
 
-fn curve(of: &accept::Table<'_>, cost: accept::PickCost) -> String {
-    let idle = of.idle.iter();
-    let idle = idle.map(|&idle| (format!("{} idle", exact(idle.into())), true));
-    let header = std::iter::once(("multiplexer".to_owned(), false)).chain(idle);
-    let cells = |row: &accept::Row| {
-        let costs = cost(row).at.iter();
-        let costs = costs.map(|cost| cost.map_or_else(absent, format::time_ns));
-        std::iter::once(row.target.clone()).chain(costs).collect()
-    };
-    table(header.collect(), of.drawn(cost).map(cells))
+fn columned<R>(columns: &[Column<R>], rows: &[&R]) -> String {
+    let header = columns.iter().map(|column| {
+        let heading = column.heading.replace("\n/", " / ").replace("-\n", "");
+        (heading.replace('\n', " "), column.is_figure)
+    });
+    let cells = |row: &&R| columns.iter().map(|column| column.cell(row)).collect();
+    table(header.collect(), rows.iter().map(cells))
+}
+
+fn grid(grid: &Grid) -> String {
+    let headings = grid.headings.iter();
+    let headings = headings.map(|heading| (heading.replace('\n', " "), true));
+    let header = std::iter::once((grid.label.replace('\n', " "), false)).chain(headings);
+    let lines = grid.lines.iter().map(|line| {
+        let cells = line.cells.iter().map(|(text, _)| text.clone());
+        std::iter::once(line.label.clone()).chain(cells).collect()
+    });
+    table(header.collect(), lines)
 }
 
 fn overview_table(summary: &Summary<'_>, overview: Overview<'_>) -> String {

@@ -7,33 +7,39 @@ use throng_record::plan::Experiment;
 
 use crate::accept;
 use crate::backlog;
-use crate::columns::limit_word;
 use crate::crowd;
 use crate::disturbed;
+use crate::echo::by_setting;
 use crate::fanout;
 use crate::findings::Found;
 use crate::format::{self, exact, plural};
 use crate::hold;
 use crate::languages;
-use crate::median::{Estimate, Spread, VALUES_FOR_INTERVAL};
+use crate::leading::Leading;
+use crate::median::{Spread, VALUES_FOR_INTERVAL};
+use crate::outcome::limit_word;
 use crate::ratio::Compared;
+use crate::row::{PartKind, Row};
 use crate::slowest::SlowRequest;
-use crate::summary::{Group, Row, Standing, Summary, Unseen};
+use crate::summary::{Standing, Summary, Unseen};
 
 /// Everything below the tables, each section with its title; those with nothing to say are left out.
 pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)> {
     let found = summary.findings.iter().map(Found::sentences);
     let slowest = summary.slowest.iter().map(SlowRequest::line);
-    let published = [
-        backlog::notes::sources(summary),
-        accept::notes::sources(summary),
-        fanout::notes::sources(summary),
-        languages::sources(summary),
-    ];
-    let stopped = [
-        accept::notes::stopped(summary),
-        crowd::notes::stopped(summary),
-    ];
+    let published = match summary.plan.experiment {
+        Experiment::Echo => languages::sources(summary),
+        Experiment::Backlog => backlog::notes::sources(summary),
+        Experiment::Accept => accept::notes::sources(summary),
+        Experiment::Fanout => fanout::notes::sources(summary),
+        Experiment::Hold | Experiment::Churn => vec![],
+    };
+    let is = |experiment| summary.plan.experiment == experiment;
+    let is_crowd = is(Experiment::Fanout) || is(Experiment::Hold);
+    let stopped = match is(Experiment::Accept) {
+        true => accept::notes::stopped(summary),
+        false => crowd::notes::stopped(summary),
+    };
     let schedule = [schedule(summary), fanout::notes::schedule(summary)];
     let mut sections = vec![
         ("Findings", found.collect()),
@@ -41,22 +47,25 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<(&'static str, Vec<String>)
             "Slowest requests, and where their time went",
             slowest.collect(),
         ),
-        ("Stopped early", stopped.concat()),
+        ("Stopped early", stopped),
         (
             "Errors, by connection",
-            crowd::notes::errors_by_connection(summary),
+            match is_crowd {
+                true => crowd::notes::errors_by_connection(summary),
+                false => vec![],
+            },
         ),
         ("Who hears late", fanout::order::lines(summary)),
         (
             "The kernel's share of the server's CPU time",
             in_kernel(summary),
         ),
-        ("Kernel memory", hold::notes::kernel(summary)),
+        ("Kernel memory", hold::notes::of_kernel(summary)),
         ("Left out", left_out(summary)),
         ("Not seen", unseen(summary)),
         ("Checks", checks(summary)),
         ("Schedule", schedule.concat()),
-        ("Published figures", published.concat()),
+        ("Published figures", published),
         ("How to read this", how_to_read(summary)),
     ];
     sections.retain(|(_, notes)| !notes.is_empty());
@@ -78,13 +87,14 @@ fn how_to_read(summary: &Summary<'_>) -> Vec<String> {
 
 /// Where the server's CPU time went: a line for each setting. What the kernel takes, no other language would save.
 fn in_kernel(summary: &Summary<'_>) -> Vec<String> {
-    let line = |group: &Group<'_>| {
-        let shares = by_target(&group.rows, |row| {
-            Some(format!("{:.0} %", row.server_system_share? * 100.0))
+    let line = |(heading, rows): (String, Vec<Row>)| {
+        let shares = by_target(&rows, |row| {
+            let share = row.value("server_system_share")?;
+            Some(format!("{:.0} %", share * 100.0))
         });
-        (!shares.is_empty()).then(|| format!("{}: {shares}.", group.heading))
+        (!shares.is_empty()).then(|| format!("{heading}: {shares}."))
     };
-    summary.groups.iter().filter_map(line).collect()
+    of_messages(summary).into_iter().filter_map(line).collect()
 }
 
 /// What was asked for and cannot run on the machine.
@@ -113,15 +123,14 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
         .collect();
     let disturbed = summary.disturbed.as_ref();
     notes.extend(disturbed.map(|some| some.sentence(summary.trials_made)));
-    for group in &summary.groups {
-        let at = &group.heading;
-        for row in &group.rows {
+    for (at, rows) in of_messages(summary) {
+        for row in &rows {
             notes.extend(
                 row.unreadable.iter().map(|why| {
                     format!("{} at {at}: not readable in the record: {why}", row.target)
                 }),
             );
-            if let Some(rate) = row.invalid_messages_per_second {
+            if let Some(rate) = row.of_invalid_trials {
                 notes.push(format!(
                     "{} at {at} has no valid trial; its invalid ones measured {} (median), which is not ranked.",
                     row.target,
@@ -129,16 +138,23 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
                 ));
             }
         }
-        notes.extend(starved(&group.rows).map(|text| format!("{text} at {at}.")));
-        notes.extend(time_wait_full(&group.rows).map(|text| format!("{text} at {at}.")));
-        notes.extend(fewer_trials(&group.rows).map(|text| format!("{text} at {at}.")));
-        notes.extend(no_baseline(summary, &group.rows).map(|text| format!("{text} at {at}.")));
+        notes.extend(starved(&rows).map(|text| format!("{text} at {at}.")));
+        notes.extend(time_wait_full(&rows).map(|text| format!("{text} at {at}.")));
+        notes.extend(fewer_trials(&rows).map(|text| format!("{text} at {at}.")));
+        notes.extend(no_baseline(summary, &rows).map(|text| format!("{text} at {at}.")));
     }
-    notes.extend(backlog::notes::of_rows(summary));
-    notes.extend(accept::notes::of_rows(summary));
-    notes.extend(crowd::notes::of_rows(summary));
-    notes.extend(hold::notes::of_rows(summary));
-    let partial: u32 = summary.counts().map(|counts| counts.partial).sum();
+    notes.extend(match summary.plan.experiment {
+        Experiment::Echo | Experiment::Churn => vec![],
+        Experiment::Backlog => backlog::notes::of_rows(summary),
+        Experiment::Accept => accept::notes::of_rows(summary),
+        Experiment::Fanout => crowd::notes::of_rows(summary),
+        Experiment::Hold => [
+            crowd::notes::of_rows(summary),
+            hold::notes::of_rows(summary),
+        ]
+        .concat(),
+    });
+    let partial: u32 = summary.rows.iter().map(|row| row.trials.partial).sum();
     let judged = summary.trials_made - partial;
     notes.extend(held_to_one_cpu(summary));
     if summary.remarks.is_empty() && disturbed.is_none() && judged > 0 {
@@ -172,18 +188,16 @@ fn checks(summary: &Summary<'_>) -> Vec<String> {
 /// Open loop: how well the generator kept its schedule, a line for each setting. In every open-loop report.
 fn schedule(summary: &Summary<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    for group in &summary.groups {
-        let at = &group.heading;
-        let errors = by_target(&group.rows, |row| {
-            Some(format::time_ns(row.scheduling_error_ns_p99? as f64))
+    for (at, rows) in of_messages(summary) {
+        let errors = by_target(&rows, |row| {
+            Some(format::time_ns(row.value("scheduling_error_ns_p99")?))
         });
         if !errors.is_empty() {
             lines.push(format!("Scheduling error p99 at {at}: {errors}."));
         }
-        let waits = by_target(&group.rows, |row| {
-            let share = row
-                .waited_for_connection_share
-                .filter(|&share| share > 0.0)?;
+        let waits = by_target(&rows, |row| {
+            let share = row.value("waited_for_connection_share");
+            let share = share.filter(|&share| share > 0.0)?;
             Some(format!("{} %", format::ratio(share * 100.0)))
         });
         if !waits.is_empty() {
@@ -205,13 +219,9 @@ fn schedule(summary: &Summary<'_>) -> Vec<String> {
 
 /// How to read the columns.
 fn legend(summary: &Summary<'_>) -> Vec<String> {
-    let has = |wanted: fn(&Spread) -> bool| {
-        summary
-            .rows()
-            .filter_map(|row| row.messages_per_second)
-            .any(|Estimate { spread, .. }| wanted(&spread))
-    };
-    let mut lines = vec![spreads(has)];
+    let rows = || summary.rows.iter();
+    let is_churn = summary.plan.experiment == Experiment::Churn;
+    let mut lines = vec![spreads(&summary.rows, |key| key == "messages_per_second")];
     let baseline = summary.baseline;
     if summary.plan.targets.len() > 1 {
         lines.push(match summary.compared() {
@@ -223,18 +233,18 @@ fn legend(summary: &Summary<'_>) -> Vec<String> {
             ),
         });
     }
-    if summary.rows().any(|row| row.latency.is_some()) {
+    if rows().any(|row| row.value("latency_ns_p50").is_some()) {
         lines.push(match summary.compared() {
-            Compared::LatencyP99 if summary.rows().any(|row| row.cycles.is_some()) => "p50, p99: of whole cycles, from the moment each was due to the last byte of its reply.",
+            Compared::LatencyP99 if is_churn => "p50, p99: of whole cycles, from the moment each was due to the last byte of its reply.",
             Compared::LatencyP99 => "p50 … max: latency of all messages, from the moment each was due to the last byte of its reply.",
-            Compared::MessagesPerSecond if summary.rows().any(|row| row.cycles.is_some()) => "p50, p99: of whole cycles, from the connect call to the last byte of the reply.",
+            Compared::MessagesPerSecond if is_churn => "p50, p99: of whole cycles, from the connect call to the last byte of the reply.",
             Compared::MessagesPerSecond => "p50 … max: latency of all messages, from the send to the last byte of the reply.",
         }.to_owned());
     }
-    if summary.rows().any(|row| row.cycles.is_some()) {
+    if is_churn {
         lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. TIME_WAIT left: sockets of either side in that state when a trial ends. failed: cycles of all repeats together, by kind.".to_owned());
     }
-    if summary.rows().any(|row| row.published.is_some()) {
+    if summary.rows.iter().any(|row| row.published.is_some()) {
         lines.push("published: of that server as it was then, asked the same; the first run beside a measurement without warm-up, the median of the later ones beside one with. What is different there stands under the published figures.".to_owned());
     }
     lines.extend(marks(summary));
@@ -245,7 +255,7 @@ fn legend(summary: &Summary<'_>) -> Vec<String> {
 }
 
 fn no_difference(summary: &Summary<'_>) -> &'static str {
-    let mut ratios = summary.rows().filter_map(|row| row.ratio_to_baseline);
+    let mut ratios = summary.rows.iter().filter_map(|row| row.ratio_to_baseline);
     if ratios.any(|ratio| ratio.shows_no_difference()) {
         " ≈: no difference seen, the interval holds 1."
     } else {
@@ -253,8 +263,14 @@ fn no_difference(summary: &Summary<'_>) -> &'static str {
     }
 }
 
-/// What stands behind a median, by whether some row `has` a spread of that kind.
-pub(crate) fn spreads(has: impl Fn(fn(&Spread) -> bool) -> bool) -> String {
+/// What stands behind a median, by the figures that are shown with their spread.
+pub(crate) fn spreads(rows: &[Row], is_shown: impl Fn(&str) -> bool) -> String {
+    let figures = rows.iter().flat_map(|row| &row.figures);
+    let shown: Vec<Spread> = figures
+        .filter(|(key, _)| is_shown(key.as_str()))
+        .filter_map(|(_, found)| found.spread)
+        .collect();
+    let has = |wanted: fn(&Spread) -> bool| shown.iter().any(wanted);
     let interval = "[low, high]: 95 % confidence interval of the median over repeats.";
     let range = format!(
         "(low – high): range of the repeats, not an interval: that needs {VALUES_FOR_INTERVAL} valid ones."
@@ -276,7 +292,8 @@ pub(crate) fn spreads(has: impl Fn(fn(&Spread) -> bool) -> bool) -> String {
 fn marks(summary: &Summary<'_>) -> Vec<String> {
     let has_missed = |row: &Row| row.rate.is_some_and(|rate| !rate.is_kept);
     let mut qualified = summary
-        .rows()
+        .rows
+        .iter()
         .filter(|row| row.standing == Standing::Qualified);
     let marked = match summary.compared() {
         Compared::MessagesPerSecond => qualified
@@ -286,7 +303,7 @@ fn marks(summary: &Summary<'_>) -> Vec<String> {
             .find(|row| !has_missed(row))
             .map(|_| "*: stands with a reservation, see above; ranked apart."),
     };
-    let missed = summary.rows().any(has_missed).then_some(NOT_KEPT);
+    let missed = summary.rows.iter().any(has_missed).then_some(NOT_KEPT);
     let lines = marked.into_iter().chain(missed);
     lines.map(str::to_owned).collect()
 }
@@ -296,10 +313,11 @@ pub(crate) const NOT_KEPT: &str = "rate not kept: less than 95 % of it was answe
 
 fn partial(summary: &Summary<'_>) -> Option<String> {
     let mut rows = summary
-        .rows()
+        .rows
+        .iter()
         .filter(|row| row.standing == Standing::Partial);
     let row = rows.next()?;
-    let words = if row.answered_of.is_some() {
+    let words = if row.part.is_some_and(|part| part.done == PartKind::Answered) {
         "answered k of N: the other requests failed as the kernel's account explains (see the findings and the record); percentiles of the answered alone would not be those of all, so nothing is ranked."
     } else {
         "serves k of N: by its design it serves k connections at once, and the others wait in its accept queue; nothing is wrong, and nothing to rank."
@@ -330,7 +348,7 @@ fn limits(summary: &Summary<'_>) -> Option<String> {
     ];
     let occurring: Vec<String> = meanings
         .into_iter()
-        .filter(|(limit, _)| summary.rows().any(|row| row.limit == Some(*limit)))
+        .filter(|(limit, _)| summary.rows.iter().any(|row| row.limit == Some(*limit)))
         .map(|(limit, meaning)| format!("{} = {meaning}", limit_word(limit)))
         .collect();
     (!occurring.is_empty()).then(|| format!("limit: {}.", occurring.join("; ")))
@@ -352,11 +370,16 @@ fn held_to_one_cpu(summary: &Summary<'_>) -> Option<String> {
     ))
 }
 
-/// Rows whose percentiles look better than they are: the messages that waited longest are not among those answered.
+/// Rows whose percentiles look better than they are: the messages that waited longest are not among those answered. A few connections may be unlucky, and a
+/// machine that stood still at the end of the window starves all of them; between the two it is the server's way.
 fn starved(rows: &[Row]) -> Option<String> {
+    const SHARE_MIN: f64 = 0.01;
+    const NUMBER_MIN: f64 = 10.0;
     let some = by_target(rows, |row| {
-        let connections = row.connections_starved?;
-        Some(exact(connections.round() as u64))
+        let starved = row.value("connections_starved")?;
+        let connections = f64::from(row.connections);
+        let is_the_servers_way = starved > NUMBER_MIN.max(connections * SHARE_MIN);
+        (is_the_servers_way && starved < connections).then(|| exact(starved.round() as u64))
     });
     (!some.is_empty()).then(|| {
         format!(
@@ -369,7 +392,7 @@ fn starved(rows: &[Row]) -> Option<String> {
 fn fewer_trials(rows: &[Row]) -> Option<String> {
     let planned = rows.first()?.trials.planned;
     let fewer = by_target(rows, |row| {
-        let values = row.messages_per_second?.values;
+        let values = row.estimate("messages_per_second")?.values;
         (values < planned).then(|| values.to_string())
     });
     (!fewer.is_empty())
@@ -379,7 +402,7 @@ fn fewer_trials(rows: &[Row]) -> Option<String> {
 /// Rows whose later connections closed in another way than the first ones.
 fn time_wait_full(rows: &[Row]) -> Option<String> {
     let full = by_target(rows, |row| {
-        let lost = row.cycles.as_ref()?.time_wait_overflows?;
+        let lost = row.value("time_wait_overflows")?;
         (lost > 0.0).then(|| exact(lost.round() as u64))
     });
     (!full.is_empty()).then(|| {
@@ -392,11 +415,11 @@ fn time_wait_full(rows: &[Row]) -> Option<String> {
 fn no_baseline(summary: &Summary<'_>, rows: &[Row]) -> Option<String> {
     let others = rows
         .iter()
-        .any(|row| !row.is_baseline && row.messages_per_second.is_some());
+        .any(|row| !row.is_baseline && row.value("messages_per_second").is_some());
     let ratios = rows.iter().any(|row| row.ratio_to_baseline.is_some());
     let stands = rows
         .iter()
-        .any(|row| row.is_baseline && row.messages_per_second.is_some());
+        .any(|row| row.is_baseline && row.value("messages_per_second").is_some());
     (others && !ratios).then(|| {
         let baseline = summary.baseline;
         if stands {
@@ -405,6 +428,14 @@ fn no_baseline(summary: &Summary<'_>, rows: &[Row]) -> Option<String> {
             format!("No comparison with {baseline}: it has no valid trial")
         }
     })
+}
+
+/// The rows of each setting, of an experiment whose rows are compared by their messages.
+fn of_messages(summary: &Summary<'_>) -> Vec<(String, Vec<Row>)> {
+    match Leading::of(summary.plan).compared() {
+        Some(_) => by_setting(summary),
+        None => vec![],
+    }
 }
 
 /// `poll 8.20 µs, epoll-edge 7.90 µs`.

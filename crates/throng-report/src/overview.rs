@@ -8,8 +8,14 @@ use std::collections::BTreeMap;
 
 use throng_record::SweptValue;
 
+use crate::churn;
+use crate::echo;
+use crate::leading::Leading;
+use crate::ratio::Compared;
+use crate::row::Row;
 use crate::setting::{noun, shown};
-use crate::summary::{Row, Summary};
+use crate::summary::Summary;
+use throng_record::plan::Experiment;
 
 /// The table, before it is drawn.
 pub(crate) struct Overview<'a> {
@@ -35,13 +41,13 @@ pub(crate) struct Line<'a> {
 impl<'a> Overview<'a> {
     /// The overview of a sweep; `None` where there is none.
     pub(crate) fn of(summary: &'a Summary<'a>) -> Option<Self> {
-        summary.groups.first()?;
+        Leading::of(summary.plan).compared()?;
         let (key, others) = summary.plan.swept.split_last()?;
         let mut values = Vec::new();
         let mut combinations: Vec<Vec<String>> = Vec::new();
-        let mut groups = BTreeMap::new();
-        for group in &summary.groups {
-            let (value, combination) = parted(group.swept)?;
+        let mut settings = BTreeMap::new();
+        for (setting, index) in summary.plan.settings.iter().zip(0..) {
+            let (value, combination) = parted(&setting.swept)?;
             if !values.contains(&value) {
                 values.push(value.clone());
             }
@@ -49,12 +55,13 @@ impl<'a> Overview<'a> {
             if combinations.last() != Some(&combination) {
                 combinations.push(combination.clone());
             }
-            groups.insert((combination, value), group);
+            settings.insert((combination, value), index);
         }
         let line = |target: &str, combination: &Vec<String>| {
             let row = |value: &String| {
-                let group = groups.get(&(combination.clone(), value.clone()))?;
-                group.rows.iter().find(|row| row.target == target)
+                let setting: &u32 = settings.get(&(combination.clone(), value.clone()))?;
+                let mut rows = summary.rows.iter();
+                rows.find(|row| row.setting == *setting && row.target == target)
             };
             Line {
                 labels: std::iter::once(target.to_owned())
@@ -74,6 +81,22 @@ impl<'a> Overview<'a> {
             values,
             lines,
         })
+    }
+}
+
+/// What the overview of a sweep shows of each row.
+pub(crate) fn title(summary: &Summary<'_>) -> &'static str {
+    match summary.compared() {
+        Compared::MessagesPerSecond => rate_unit(summary),
+        Compared::LatencyP99 => "share of the rate kept, and p99,",
+    }
+}
+
+/// What the throughput of a run's rows counts.
+pub(crate) fn rate_unit(summary: &Summary<'_>) -> &'static str {
+    match summary.plan.experiment {
+        Experiment::Churn => churn::RATE_UNIT,
+        _ => echo::RATE_UNIT,
     }
 }
 

@@ -2,14 +2,12 @@
 //!
 //! `lines` is their table, `notes` how to read it.
 
-pub(crate) mod lines;
+mod lines;
 pub(crate) mod notes;
 
+pub(crate) use lines::{PhaseLine, sheet};
 use serde::Serialize;
-use throng_record::{LinePhase, PhaseCost, PhaseName, SideCost, Trial};
-
-use crate::crowd::Behind;
-use crate::median::Estimate;
+use throng_record::{LinePhase, Trial};
 
 /// A phase as the published tables have it: the put stands apart from the get, within which it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,17 +59,11 @@ impl PhaseKind {
         }
     }
 
-    /// The stretch between two readings of both sides that is this phase; the put has none of its own.
-    fn measured(self) -> Option<PhaseName> {
+    /// What its figures are called by: `connect_duration_ns`.
+    pub(crate) fn key(self) -> &'static str {
         match self {
-            Self::Connect => Some(PhaseName::Connect),
-            Self::Acknowledge => Some(PhaseName::Acknowledge),
-            Self::Put => None,
-            Self::Get => Some(PhaseName::Get),
-            Self::Sustain => Some(PhaseName::Sustain),
-            Self::Hold => Some(PhaseName::Hold),
-            Self::Ping => Some(PhaseName::Ping),
-            Self::Close => Some(PhaseName::Close),
+            Self::Acknowledge => "acknowledge",
+            other => other.word(),
         }
     }
 
@@ -98,78 +90,10 @@ impl PhaseKind {
             }
         }
     }
-
-    /// What it cost both sides.
-    pub(crate) fn cost(self, trial: &Trial) -> Option<&PhaseCost> {
-        trial.phases.cost(self.measured()?)
-    }
 }
 
 /// 0 is a length only where the line had come to everybody before the phase began; else nothing was measured.
 fn line(line: &LinePhase) -> Option<u64> {
     let had_all_come = line.received > 0 && line.received >= line.due;
     (line.duration_ns > 0 || had_all_come).then_some(line.duration_ns)
-}
-
-/// One phase of a row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Phase {
-    /// Which.
-    pub phase: PhaseKind,
-    /// Its length on the clock: of what it was for, without the waits for what never came.
-    pub duration_ns: Option<Estimate>,
-    /// The time in which the costs arose, from the reading of both sides before it to the one after it; median. Whatever was waited for
-    /// in vain is in it.
-    pub window_ns: Option<f64>,
-    /// What it cost the generator.
-    pub generator: Option<Cost>,
-    /// What it cost the server.
-    pub server: Option<Cost>,
-}
-
-/// What a phase cost one side; medians over the trials.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cost {
-    /// CPU time.
-    pub cpu_ns: f64,
-    /// Its user part, counted in ticks: below 50 ms it is noise.
-    pub user_ns: f64,
-    /// Its system part, likewise.
-    pub system_ns: f64,
-    /// Threads at its end.
-    pub threads: f64,
-    /// Resident set at its end.
-    pub rss_bytes: f64,
-}
-
-/// Those of these that any of the trials came to.
-pub(crate) fn of(behind: &Behind<'_>, kinds: &[PhaseKind]) -> Vec<Phase> {
-    let phase = |phase: PhaseKind| {
-        let found = Phase {
-            phase,
-            duration_ns: behind.estimate(|trial| Some(phase.duration_ns(trial)? as f64)),
-            window_ns: behind.median(|trial| Some(phase.cost(trial)?.window_ns as f64)),
-            generator: cost(behind, phase, |cost| cost.generator),
-            server: cost(behind, phase, |cost| cost.server),
-        };
-        let is_there = found.duration_ns.is_some() || found.generator.is_some();
-        is_there.then_some(found)
-    };
-    kinds.iter().copied().filter_map(phase).collect()
-}
-
-fn cost(
-    behind: &Behind<'_>,
-    phase: PhaseKind,
-    side: fn(&PhaseCost) -> Option<SideCost>,
-) -> Option<Cost> {
-    let median =
-        |pick: fn(&SideCost) -> f64| behind.median(|trial| Some(pick(&side(phase.cost(trial)?)?)));
-    Some(Cost {
-        cpu_ns: median(|cost| cost.cpu_ns as f64)?,
-        user_ns: median(|cost| cost.user_ns as f64)?,
-        system_ns: median(|cost| cost.system_ns as f64)?,
-        threads: median(|cost| f64::from(cost.threads))?,
-        rss_bytes: median(|cost| cost.rss_bytes as f64)?,
-    })
 }

@@ -75,16 +75,16 @@ fn asked_per_second(trial: &Trial) -> Option<f64> {
 }
 
 /// A latency, as a lower bound where the rate was not kept.
-pub(crate) fn latency(nanoseconds: u64, rate: Option<&Rate>) -> String {
+fn latency(nanoseconds: f64, rate: Option<&Rate>) -> String {
     let mark = match rate {
         Some(rate) if !rate.is_kept => "≥ ",
         _ => "",
     };
-    format!("{mark}{}", format::time_ns(nanoseconds as f64))
+    format!("{mark}{}", format::time_ns(nanoseconds))
 }
 
 /// Of the rate, and of the latency, in short.
-pub(crate) fn share_and_p99(rate: &Rate, p99_ns: u64, mark: &str) -> String {
+pub(crate) fn share_and_p99(rate: &Rate, p99_ns: f64, mark: &str) -> String {
     let mark = if rate.is_kept { mark } else { "✗ " };
     let p99 = latency(p99_ns, Some(rate));
     format!("{mark}{:.1} % · {p99}", rate.kept_share * 100.0)

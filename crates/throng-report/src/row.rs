@@ -1,125 +1,266 @@
-//! One row of the summary from the trials of one target at one setting.
+//! A row: one target at one setting, of whichever experiment, with its figures over the trials that it stands on.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use throng_record::{
-    ConnectionsPhase, ExchangePhase, Histogram, Limit, Outcome, Plan, RunRecord, SideRecord, Trial,
+    Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, ExchangePhase, Limit, RunRecord,
+    SweptValue, Trial,
 };
 
-use crate::backlog::cell::failures;
-use crate::languages;
-use crate::median;
-use crate::merge::{Live, merged};
+use crate::backlog;
+use crate::crowd;
+use crate::detail::Detail;
+use crate::figure::{Figure, Found, OneTrial};
+use crate::format;
+use crate::leading::Leading;
+use crate::median::Estimate;
+use crate::published::Published;
 use crate::rate::Rate;
-use crate::ratio::{self, Bound, Compared, Ratio};
-use crate::summary::{Cycles, Latency, Row, Standing, target_name};
+use crate::ratio::{self, Bound, Ratio};
+use crate::setting;
+use crate::stands;
+use crate::summary::{Standing, TrialCounts, target_name};
 use crate::worth::{Sorted, Worth};
 
-/// The rows of every target at this setting, in the plan's order and not yet ranked.
-pub(crate) fn rows(record: &RunRecord, setting: u32, compared: Compared) -> Vec<Row> {
-    let plan = &record.plan;
-    let sorted = |target| Sorted::new(record, target, setting);
-    let baseline = sorted(plan.baseline);
-    let indices = 0..u32::try_from(plan.targets.len()).unwrap_or(u32::MAX);
-    indices
-        .map(|index| {
-            let trials = sorted(index);
-            let mut row = figures(&trials, target_name(plan, index), plan.repeats);
-            row.serves_of = serves_of(plan, trials.of_worth(Worth::Partial));
-            row.answered_of = answered_of(trials.of_worth(Worth::Partial));
-            row.is_baseline = index == plan.baseline;
-            let asked = plan.settings.get(setting as usize);
-            row.published = asked.and_then(|asked| languages::beside(&row.target, asked));
-            if !row.is_baseline {
-                row.ratio_to_baseline = compare(&trials, &baseline, compared);
-            }
-            row
-        })
-        .collect()
+/// One target at one setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Name of the target.
+    pub target: String,
+    /// Index into the plan's settings.
+    pub setting: u32,
+    /// The setting in words: `100 connections · size 1024`.
+    pub heading: String,
+    /// Connections, or clients, asked for.
+    pub connections: u32,
+    /// Values of the swept keys.
+    pub swept: Vec<SweptValue>,
+    /// Whether the others are compared with this one.
+    pub is_baseline: bool,
+    /// What the figures are worth.
+    pub standing: Standing,
+    /// Place among the ranked rows of the setting, from 1, where rows are ranked: an order of medians. Rows whose interval overlaps that of the first of them
+    /// share its place: no difference was seen.
+    pub rank: Option<u32>,
+    /// How many trials ended how.
+    pub trials: TrialCounts,
+    /// Trials that the figures stand on.
+    pub trials_behind: u32,
+    /// Checks that invalid trials failed, the most frequent first.
+    pub failed_checks: Vec<CheckKind>,
+    /// Where figures of a part stand, or would stand: which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+    /// Why partial trials are no more than that, each reason once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partial_because: Vec<String>,
+    /// What stopped the connecting, each reason once, of all trials.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stopped_by: Vec<String>,
+    /// What went wrong, by kind, summed over all trials of the row.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<ErrorKind, Failed>,
+    /// Every figure that the row has, by its key.
+    pub figures: BTreeMap<String, Found>,
+    /// For a row without figures: the leading one, median of its invalid trials, for diagnosis and never for comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_invalid_trials: Option<f64>,
+    /// The leading figure against the baseline's; absent for the baseline itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio_to_baseline: Option<Ratio>,
+    /// Where a rate was asked for: how much of it was kept. Where that was not all, latencies are lower bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// What bounded the throughput in most trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// The backlog in force, as found: of which worth the trial is does not matter for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backlog_in_force: Option<u32>,
+    /// What is published of it, asked the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
+    /// What is no single figure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+    /// Histograms of the record that could not be read back, and are therefore missing from the figures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
 }
 
-fn figures(trials: &Sorted<'_>, target: &str, planned: u32) -> Row {
-    let basis = &trials.basis;
-    let mut unreadable = Vec::new();
-    let completed: Vec<&Trial> = trials
-        .all
-        .iter()
-        .copied()
-        .filter(|trial| trial.outcome == Outcome::Completed)
-        .collect();
-    let mut merge = |of: &[&Trial], what: &str, pick: fn(&Trial) -> Option<&Histogram>| {
-        merged(of, pick).unwrap_or_else(|error| {
-            unreadable.push(format!("{what}: {error}"));
-            None
+/// A part of what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// What was done with it.
+    pub done: PartKind,
+    /// How many.
+    pub number: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+/// What was done with a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartKind {
+    /// Connections that a server serves which serves fewer at once than there are.
+    Served,
+    /// Requests that were answered, the others having failed as the kernel's account explains.
+    Answered,
+}
+
+/// Connections to which the same happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// How often.
+    pub count: u64,
+    /// Indices of the first connections, where they were told.
+    pub connections: Vec<u32>,
+    /// The first of them in words.
+    pub example: String,
+}
+
+impl Row {
+    /// A figure by its key.
+    #[must_use]
+    pub fn found(&self, key: &str) -> Option<&Found> {
+        self.figures.get(key)
+    }
+
+    /// Its value.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<f64> {
+        Some(self.found(key)?.value)
+    }
+
+    /// With its spread, of figures that are medians.
+    #[must_use]
+    pub fn estimate(&self, key: &str) -> Option<Estimate> {
+        self.found(key)?.estimate()
+    }
+
+    /// What a server did with a part of what was asked, in words: `serves 4 of 10`.
+    pub(crate) fn part_in_words(&self) -> Option<String> {
+        let part = self.part?;
+        let verb = match part.done {
+            PartKind::Served => "serves",
+            PartKind::Answered => "answered",
+        };
+        Some(format!("{verb} {}", part.numbers()))
+    }
+}
+
+impl Part {
+    /// `4 of 10`.
+    pub(crate) fn numbers(self) -> String {
+        format!(
+            "{} of {}",
+            format::exact(self.number),
+            format::exact(self.of)
+        )
+    }
+}
+
+impl Found {
+    /// Of a median.
+    #[must_use]
+    pub fn estimate(&self) -> Option<Estimate> {
+        Some(Estimate {
+            median: self.value,
+            spread: self.spread?,
+            values: self.trials,
         })
+    }
+}
+
+/// The row of a target at a setting; not yet ranked.
+pub(crate) fn row(
+    record: &RunRecord,
+    figures: &[Figure],
+    leading: Leading,
+    (target, setting): (u32, u32),
+) -> Row {
+    let plan = &record.plan;
+    let asked = &plan.settings[setting as usize];
+    let sorted = Sorted::new(record, target, setting);
+    let shown = stands::shown(plan.experiment, &sorted);
+    let mut found = BTreeMap::new();
+    let mut unreadable: Vec<String> = Vec::new();
+    for figure in figures {
+        match figure.of_row(plan, &shown) {
+            Ok(Some(value)) => {
+                found.insert(figure.key.to_string(), value);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let what = figure.key.split("_ns_").next().unwrap_or_default();
+                let line = format!("{}: {error}", what.replace('_', " "));
+                if !unreadable.contains(&line) {
+                    unreadable.push(line);
+                }
+            }
+        }
+    }
+    let is_baseline = target == plan.baseline;
+    let against_baseline = || {
+        let baseline = Sorted::new(record, plan.baseline, setting);
+        compare(record, &sorted, &baseline, leading)
     };
-    let latency = merge(basis, "latency", |trial| {
-        Some(&trial.phases.exchange()?.latency)
-    });
-    let connect = merge(basis, "connect latency", |trial| {
-        Some(&trial.phases.connect()?.latency)
-    });
-    let scheduling = merge(&completed, "scheduling error", |trial| {
-        trial.phases.exchange()?.scheduling_error.as_ref()
-    });
-    let of_connect = merge(basis, "connect latency", |trial| {
-        Some(&trial.phases.connections()?.connect_latency)
-    });
-    let of_first_byte = merge(basis, "first byte latency", |trial| {
-        Some(&trial.phases.connections()?.first_byte_latency)
-    });
-    let has_cycles = trials
-        .all
-        .iter()
-        .any(|trial| trial.phases.connections().is_some());
-    let cycles = has_cycles.then(|| Cycles {
-        connect_latency: of_connect.as_ref().map(latency_summary),
-        first_byte_latency: of_first_byte.as_ref().map(latency_summary),
-        failures: failures(if basis.is_empty() { &trials.all } else { basis }),
-        time_wait_sockets: counter_median(basis, "Sockstat.TimeWait"),
-        time_wait_overflows: counter_median(basis, "TcpExt.TCPTimeWaitOverflow"),
-    });
+    let detail = Detail::of(record, &shown, setting);
     Row {
-        target: target.to_owned(),
-        is_baseline: false,
-        standing: trials.standing,
+        target: target_name(plan, target).to_owned(),
+        setting,
+        heading: setting::heading(asked),
+        connections: asked.connections,
+        swept: asked.swept.clone(),
+        is_baseline,
+        standing: sorted.standing,
         rank: None,
-        trials: trials.counts(planned),
-        serves_of: None,
-        answered_of: None,
-        connections_starved: connections_starved(basis),
-        failed_checks: trials.failed_checks(),
-        messages_per_second: median::estimate(&throughputs(basis.iter().copied())),
-        invalid_messages_per_second: match trials.standing {
-            Standing::Invalid => median_of(throughputs(trials.of_worth(Worth::Invalid))),
-            _ => None,
-        },
-        ratio_to_baseline: None,
-        published: None,
-        rate: Rate::of(basis),
-        latency: latency.as_ref().map(latency_summary),
-        server_cpu_per_message_ns: server_median(basis, |side| side.cpu_per_message_ns),
-        server_system_share: server_median(basis, system_share),
-        server_memory_per_connection_bytes: server_median(basis, |side| {
-            side.memory_per_connection_bytes
-        }),
-        limit: most_frequent_limit(basis),
-        connect_latency_ns_p99: connect.map(|live| live.value_at_quantile(0.99)),
-        scheduling_error_ns_p99: scheduling.map(|live| live.value_at_quantile(0.99)),
-        waited_for_connection_share: waited_share(basis),
-        cycles,
+        trials: sorted.counts(plan.repeats),
+        trials_behind: stands::behind(&shown),
+        failed_checks: sorted.failed_checks(),
+        part: part(&sorted, &shown, asked.connections),
+        partial_because: partial_because(&shown),
+        stopped_by: stopped_by(&sorted.all),
+        errors: errors(&sorted.all),
+        of_invalid_trials: of_invalid_trials(record, &sorted, leading),
+        ratio_to_baseline: (!is_baseline).then(against_baseline).flatten(),
+        rate: Rate::of(&shown),
+        limit: most_frequent_limit(&shown),
+        backlog_in_force: sorted
+            .all
+            .iter()
+            .find_map(|trial| backlog::backlog_in_force(trial)),
+        published: Published::beside(plan, target, asked, &sorted.all),
+        detail,
+        figures: found,
         unreadable,
     }
 }
 
+fn of_invalid_trials(record: &RunRecord, sorted: &Sorted<'_>, leading: Leading) -> Option<f64> {
+    if sorted.standing != Standing::Invalid {
+        return None;
+    }
+    let plan = &record.plan;
+    let values = sorted
+        .of_worth(Worth::Invalid)
+        .filter_map(|trial| leading.of_trial(&OneTrial { plan, trial }));
+    median_of(values)
+}
+
 /// Pairs repeat i of the target with repeat i of the baseline.
-fn compare(target: &Sorted<'_>, baseline: &Sorted<'_>, compared: Compared) -> Option<Ratio> {
+fn compare(
+    record: &RunRecord,
+    target: &Sorted<'_>,
+    baseline: &Sorted<'_>,
+    leading: Leading,
+) -> Option<Ratio> {
+    let compared = leading.compared()?;
     let bound = Bound::of_ratio(target.bound(compared)?, baseline.bound(compared)?)?;
-    let figure = |trial: &Trial| {
-        let exchange = trial.phases.exchange()?;
-        Some(match compared {
-            Compared::MessagesPerSecond => exchange.replies_per_second,
-            Compared::LatencyP99 => exchange.latency.p99_ns as f64,
-        })
-    };
+    let plan = &record.plan;
+    let figure = |trial: &Trial| leading.of_trial(&OneTrial { plan, trial });
     let pairs: Vec<(f64, f64)> = target
         .basis
         .iter()
@@ -136,52 +277,9 @@ fn compare(target: &Sorted<'_>, baseline: &Sorted<'_>, compared: Compared) -> Op
     })
 }
 
-fn throughputs<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
-    let of = |exchange: &ExchangePhase| exchange.replies_per_second;
-    trials
-        .filter_map(|trial| trial.phases.exchange().map(of))
-        .collect()
-}
-
 pub(crate) fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.into_iter().collect();
-    median::estimate(&values).map(|found| found.median)
-}
-
-fn server_median(trials: &[&Trial], pick: fn(&SideRecord) -> Option<f64>) -> Option<f64> {
-    median_of(
-        trials
-            .iter()
-            .filter_map(|trial| trial.server.as_ref().and_then(pick)),
-    )
-}
-
-/// Absent where the times are too short to be divided: they are counted in ticks of 4 or 10 ms.
-fn system_share(side: &SideRecord) -> Option<f64> {
-    const TOTAL_MIN_NS: u64 = 1_000_000_000;
-    let total_ns = side.user_ns + side.system_ns;
-    (total_ns >= TOTAL_MIN_NS).then(|| side.system_ns as f64 / total_ns as f64)
-}
-
-/// Of the trials whose counters were read. The record keeps those that changed; where others did, this one did not.
-fn counter_median(trials: &[&Trial], name: &str) -> Option<f64> {
-    let counters = trials.iter().map(|trial| &trial.kernel_counters);
-    let read = counters.filter(|counters| !counters.is_empty());
-    // Fewer than before: sockets of others are counted too, and nothing can be told.
-    let changes = read.map(|counters| u64::try_from(counters.get(name).copied().unwrap_or(0)));
-    median_of(changes.flatten().map(|change| change as f64))
-}
-
-pub(crate) fn latency_summary(live: &Live) -> Latency {
-    Latency {
-        count: live.len(),
-        latency_ns_mean: live.mean(),
-        latency_ns_p50: live.value_at_quantile(0.50),
-        latency_ns_p90: live.value_at_quantile(0.90),
-        latency_ns_p99: live.value_at_quantile(0.99),
-        latency_ns_p99_9: live.value_at_quantile(0.999),
-        latency_ns_max: live.max(),
-    }
+    crate::median::estimate(&values).map(|found| found.median)
 }
 
 /// The limit of most trials; of equals the one that says more.
@@ -204,56 +302,96 @@ fn most_frequent_limit(trials: &[&Trial]) -> Option<Limit> {
         .filter(|limit| number(limit) > 0)
 }
 
-/// How many connections got replies, and how many there were, in a trial whose server serves fewer at once.
-pub(crate) fn serves_of<'a>(
-    plan: &Plan,
-    mut trials: impl Iterator<Item = &'a Trial>,
-) -> Option<(u32, u32)> {
-    let trial = trials.find(|trial| trial.phases.connections().is_none())?;
-    let served = trial.phases.exchange()?.connections_served;
-    let setting = plan.settings.get(trial.setting as usize)?;
-    Some((served, setting.connections))
+/// The checks that say that a part was served.
+fn partial<'a>(trials: &'a [&Trial]) -> impl Iterator<Item = &'a Check> {
+    let checks = trials.iter().flat_map(|trial| &trial.checks);
+    checks.filter(|check| check.result == CheckResult::Partial)
 }
 
-/// How many requests were answered, and how many there were, where each has a connection of its own.
-pub(crate) fn answered_of<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<(u64, u64)> {
-    let phases = trials.filter_map(|trial| trial.phases.connections());
-    phases
-        .map(|phase| (phase.answered, phase.begun))
-        .reduce(|one, other| (one.0 + other.0, one.1 + other.1))
+fn partial_because(trials: &[&Trial]) -> Vec<String> {
+    let reasons = partial(trials).map(|check| check.detail.clone());
+    distinct(reasons)
 }
 
-/// A few connections may be unlucky, and a machine that stood still at the end of the window starves all of them; between
-/// the two it is the server's way.
-fn connections_starved(trials: &[&Trial]) -> Option<f64> {
-    const SHARE_MIN: f64 = 0.01;
-    const NUMBER_MIN: f64 = 10.0;
-    let of_trial = |trial: &&Trial| {
-        let steady = trial.phases.exchange()?.steady.as_ref()?;
-        Some(f64::from(steady.connections_starved))
-    };
-    let starved = median_of(trials.iter().filter_map(of_trial))?;
-    let connections = f64::from(trials.first()?.job.fleet.connections);
-    let is_the_servers_way = starved > NUMBER_MIN.max(connections * SHARE_MIN);
-    (is_the_servers_way && starved < connections).then_some(starved)
-}
-
-fn waited_share(trials: &[&Trial]) -> Option<f64> {
-    let mut all = (0, 0);
-    for trial in trials {
-        let Some(exchange) = trial.phases.exchange() else {
-            continue;
-        };
-        if exchange.scheduling_error.is_none() {
-            continue;
-        }
-        // Those that waited are counted from the warm-up on, whether or not their connect succeeded.
-        let begun = trial
-            .phases
-            .connections()
-            .map_or(exchange.sent, ConnectionsPhase::begun_in_all);
-        all = (all.0 + exchange.waited_for_connection, all.1 + begun);
+/// Of requests how many were answered, in all partial trials; of an exchange how many connections the first of them served; of a crowd the fewest that
+/// were served.
+fn part(sorted: &Sorted<'_>, shown: &[&Trial], connections: u32) -> Option<Part> {
+    let part = |done, number: u64, of: u64| Some(Part { done, number, of });
+    let trials = || sorted.of_worth(Worth::Partial);
+    let requests = trials().filter_map(|trial| trial.phases.connections());
+    let requests = requests.map(|phase| (phase.answered, phase.begun));
+    if let Some((answered, begun)) =
+        requests.reduce(|one, other| (one.0 + other.0, one.1 + other.1))
+    {
+        return part(PartKind::Answered, answered, begun);
     }
-    let (waited, begun) = all;
-    (begun > 0).then(|| (waited as f64 / begun as f64).min(1.0))
+    let mut exchanges = trials().filter_map(|trial| trial.phases.exchange());
+    let served = |phase: &ExchangePhase| u64::from(phase.connections_served);
+    if let Some(served) = exchanges.next().map(served) {
+        return part(PartKind::Served, served, connections.into());
+    }
+    let missing = partial(shown).filter_map(|check| check.measured);
+    let missing = missing.map(|missing| missing as u32).max()?;
+    let served = connections.saturating_sub(missing);
+    part(PartKind::Served, served.into(), connections.into())
+}
+
+fn stopped_by(trials: &[&Trial]) -> Vec<String> {
+    distinct(trials.iter().filter_map(|trial| {
+        let connecting = trial.phases.connect().and_then(crowd::stop_words);
+        connecting.or_else(|| trial.phases.multiplexer()?.stopped_by.clone())
+    }))
+}
+
+fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut some: Vec<String> = Vec::new();
+    for one in all {
+        if !some.contains(&one) {
+            some.push(one);
+        }
+    }
+    some
+}
+
+fn errors(trials: &[&Trial]) -> BTreeMap<ErrorKind, Failed> {
+    let mut all = ErrorCounts::default();
+    for trial in trials {
+        all.merge(&trial.phases.errors());
+    }
+    let failed = |(kind, count): (&ErrorKind, &u64)| {
+        let failed = Failed {
+            count: *count,
+            connections: all.connections.get(kind).cloned().unwrap_or_default(),
+            example: all.first_examples.get(kind).cloned().unwrap_or_default(),
+        };
+        (*kind, failed)
+    };
+    all.counts.iter().map(failed).collect()
+}
+
+/// Rows of one setting in their order, with their places. Less is better in the key; a stable sort keeps the plan's order among equals.
+pub(crate) fn ranked(mut rows: Vec<Row>, leading: Leading) -> Vec<Row> {
+    if leading.compared().is_none() {
+        return rows;
+    }
+    let key = |row: &Row| leading.to_sort_by(row).unwrap_or(f64::INFINITY);
+    rows.sort_by(|one, other| {
+        one.standing
+            .cmp(&other.standing)
+            .then(key(one).total_cmp(&key(other)))
+    });
+    let mut leader: Option<(u32, Option<Estimate>)> = None;
+    let standing = rows
+        .iter_mut()
+        .filter(|row| row.standing == Standing::Ranked);
+    for (place, row) in (1..).zip(standing) {
+        let interval = leading.interval(row);
+        let ties = |(_, of_leader): &(u32, Option<Estimate>)| {
+            of_leader.zip(interval).is_some_and(|(a, b)| a.overlaps(&b))
+        };
+        let first = leader.filter(ties).unwrap_or((place, interval));
+        row.rank = Some(first.0);
+        leader = Some(first);
+    }
+    rows
 }

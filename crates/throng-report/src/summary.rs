@@ -13,27 +13,27 @@
 //! in the plan's order.
 
 use serde::Serialize;
-use throng_record::plan::Experiment;
-use throng_record::{
-    CheckKind, Limit, Machine, NetworkRecord, Pacing, Plan, RunRecord, SweptValue,
-};
+use throng_record::{Machine, NetworkRecord, Plan, RunRecord};
 
 use crate::answer;
-use crate::backlog::{self, Failures, Table};
 use crate::checks::{self, Remark};
 use crate::disturbed::{self, Disturbed};
+use crate::figure::Figure;
+use crate::figures;
 use crate::findings::{self, Found};
-use crate::languages::Beside;
-use crate::median::Estimate;
-use crate::rate::Rate;
-use crate::ratio::{Compared, Ratio};
+use crate::leading::Leading;
+use crate::ratio::Compared;
+use crate::row::{self, Row};
 use crate::slowest::{self, SlowRequest};
-use crate::{accept, crowd, fanout, hold};
-use crate::{row, setting};
+
+/// Version of the form of [`Summary`] as JSON.
+const SCHEMA_VERSION: u32 = 2;
 
 /// A whole run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Summary<'a> {
+    /// Version of this form.
+    pub schema_version: u32,
     /// Program that made the run.
     pub throng_version: &'a str,
     /// Start, RFC 3339 in UTC.
@@ -50,21 +50,11 @@ pub struct Summary<'a> {
     pub baseline: &'a str,
     /// The answer to the run's question, in sentences.
     pub answer: Vec<String>,
-    /// The echo or the churn experiment's rows, by setting, in the plan's order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<Group<'a>>,
-    /// The backlog experiment's rows, by target and backlog.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tables: Vec<Table<'a>>,
-    /// The accept experiment's rows, by setting, in the plan's order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub multiplexers: Vec<accept::Table<'a>>,
-    /// The fan-out experiment's rows, by setting, in the plan's order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fanouts: Vec<fanout::Table<'a>>,
-    /// The hold experiment's rows, by target and setting, in the plan's order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub holds: Vec<hold::Row>,
+    /// What the numbers of its rows are: every figure that the run may have.
+    pub figures: Vec<Figure>,
+    /// A row for each setting and target, of every experiment: by setting in the plan's order; where rows are ranked, within a setting the ranked ones
+    /// first.
+    pub rows: Vec<Row>,
     /// What explains the figures, each kind of finding once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Found<'a>>,
@@ -96,21 +86,6 @@ pub struct Unseen<'a> {
     pub reason: &'a str,
     /// Trials in which it was so.
     pub trials: u32,
-}
-
-/// The rows of one setting, in the order of the report.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Group<'a> {
-    /// Index into the plan's settings.
-    pub setting: u32,
-    /// What tells it from the others: `100 connections · size 1024`.
-    pub heading: String,
-    /// Connections.
-    pub connections: u32,
-    /// Values of the swept keys.
-    pub swept: &'a [SweptValue],
-    /// One row for each target.
-    pub rows: Vec<Row>,
 }
 
 /// What a row's figures are worth.
@@ -157,118 +132,14 @@ pub struct TrialCounts {
     pub interrupted: u32,
 }
 
-/// Latencies of the merged histogram, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Latency {
-    /// Messages.
-    pub count: u64,
-    /// Mean.
-    pub latency_ns_mean: f64,
-    /// Median.
-    pub latency_ns_p50: u64,
-    /// 90th percentile.
-    pub latency_ns_p90: u64,
-    /// 99th percentile.
-    pub latency_ns_p99: u64,
-    /// 99.9th percentile.
-    pub latency_ns_p99_9: u64,
-    /// Greatest.
-    pub latency_ns_max: u64,
-}
-
-/// One target at one setting.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// Name of the target.
-    pub target: String,
-    /// Whether the others are compared with this one.
-    pub is_baseline: bool,
-    /// What the figures are worth.
-    pub standing: Standing,
-    /// Place among the ranked rows of the group, from 1: an order of medians. Rows whose interval overlaps that of the first of them share its
-    /// place: no difference was seen.
-    pub rank: Option<u32>,
-    /// How many trials ended how.
-    pub trials: TrialCounts,
-    /// For a server that serves fewer connections at once than there are: how many got replies, and of how many.
-    pub serves_of: Option<(u32, u32)>,
-    /// Where every message has a connection of its own and the kernel's account explains why requests failed: how many were answered, and of how many.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answered_of: Option<(u64, u64)>,
-    /// Connections whose message had, when the window ended, waited longer than any reply took; median of the trials,
-    /// absent where they are ten, less than one in a hundred, or all.
-    pub connections_starved: Option<f64>,
-    /// Checks that invalid trials failed, the most frequent first.
-    pub failed_checks: Vec<CheckKind>,
-    /// Throughput.
-    pub messages_per_second: Option<Estimate>,
-    /// For a row without figures: median of its invalid trials, for diagnosis and never for comparison.
-    pub invalid_messages_per_second: Option<f64>,
-    /// Against the baseline; absent for the baseline itself.
-    pub ratio_to_baseline: Option<Ratio>,
-    /// What is published of this server, asked the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub published: Option<Beside>,
-    /// Open loop: how much of its rate was kept. Where that was not all, latencies are lower bounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// Latency.
-    pub latency: Option<Latency>,
-    /// CPU time of the server's process tree ÷ messages; median of the trials.
-    pub server_cpu_per_message_ns: Option<f64>,
-    /// Of the CPU time of the server's process tree the part that the kernel used for it, 0 to 1; median of the trials whose CPU time is long enough
-    /// for an account that is kept in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_system_share: Option<f64>,
-    /// Growth of the server's resident set from before the first connection to all open ÷ connections; median of the trials.
-    pub server_memory_per_connection_bytes: Option<f64>,
-    /// What bounded the throughput in most trials.
-    pub limit: Option<Limit>,
-    /// Time to connect, 99th percentile.
-    pub connect_latency_ns_p99: Option<u64>,
-    /// Open loop: how late the generator itself sent, 99th percentile. Of all completed trials, valid or not.
-    pub scheduling_error_ns_p99: Option<u64>,
-    /// Open loop: share of the messages that were due while every connection was busy, 0 to 1.
-    pub waited_for_connection_share: Option<f64>,
-    /// Where every message has a connection of its own: those connections.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cycles: Option<Cycles>,
-    /// Histograms of the record that could not be read back, and are therefore missing from the figures above.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unreadable: Vec<String>,
-}
-
-/// The connections of a row's cycles, all its trials together, without the warm-up's but for failures.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cycles {
-    /// From the `connect` call to the established connection.
-    pub connect_latency: Option<Latency>,
-    /// From there to the first byte of the reply.
-    pub first_byte_latency: Option<Latency>,
-    /// Those that failed, by kind; of a row without figures those of all its trials.
-    pub failures: Failures,
-    /// Sockets in `TIME_WAIT`, of either side, that the trial's network had more at its end than at its beginning; median of the trials.
-    pub time_wait_sockets: Option<f64>,
-    /// Sockets that closed without it, since there were as many as `net.ipv4.tcp_max_tw_buckets` allows; median of the trials.
-    pub time_wait_overflows: Option<f64>,
-}
-
-impl Row {
-    /// What it is ordered and compared by.
-    pub(crate) fn figure(&self, compared: Compared) -> Option<f64> {
-        match compared {
-            Compared::MessagesPerSecond => self.messages_per_second.map(|found| found.median),
-            Compared::LatencyP99 => self.latency.map(|found| found.latency_ns_p99 as f64),
-        }
-    }
-}
-
 impl<'a> Summary<'a> {
     /// Draws the summary of a run; never fails, whatever is missing from the record.
     #[must_use]
     pub fn of(record: &'a RunRecord) -> Self {
         let plan = &record.plan;
+        let figures = figures::of_plan(plan);
         let mut summary = Self {
+            schema_version: SCHEMA_VERSION,
             throng_version: &record.throng_version,
             started_at: &record.started_at,
             duration_ns: record.duration_ns,
@@ -280,11 +151,8 @@ impl<'a> Summary<'a> {
             held_to_one_cpu: held_to_one_cpu(record),
             disturbed: disturbed::of(record),
             remarks: checks::remarks(record),
-            groups: groups(record),
-            tables: backlog::tables(record),
-            multiplexers: accept::tables(record),
-            fanouts: fanout::tables(record),
-            holds: hold::rows(record),
+            rows: rows(record, &figures),
+            figures,
             findings: findings::found(record),
             slowest: slowest::slowest(record),
             unseen: unseen(record),
@@ -292,7 +160,7 @@ impl<'a> Summary<'a> {
             network: &record.network,
             machine: &record.machine,
         };
-        summary.trials_made = summary.counts().map(TrialCounts::made).sum();
+        summary.trials_made = summary.rows.iter().map(|row| row.trials.made()).sum();
         summary.answer = answer::sentences(&summary);
         summary
     }
@@ -303,35 +171,10 @@ impl<'a> Summary<'a> {
         self.trials_made < self.trials_planned
     }
 
-    /// The figure by which its targets are ordered and compared.
+    /// The figure by which its targets are ordered and compared, if they are.
     pub(crate) fn compared(&self) -> Compared {
-        compared(self.plan)
-    }
-
-    /// How the trials of each row ended, whichever the experiment.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = &TrialCounts> {
-        let of_tables = self.tables.iter().flat_map(|table| &table.rows);
-        let of_groups = self.rows().map(|row| &row.trials);
-        let of_multiplexers = self.multiplexers.iter().flat_map(|table| &table.rows);
-        of_groups
-            .chain(of_tables.map(|row| &row.trials))
-            .chain(of_multiplexers.map(|row| &row.trials))
-            .chain(crowd::crowds(self).map(|row| &row.trials))
-    }
-
-    /// Every row of every group.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.groups.iter().flat_map(|group| &group.rows)
-    }
-}
-
-/// The figure by which targets are ordered and compared: the settings of a plan differ in how fast, but not in how they are paced.
-pub(crate) fn compared(plan: &Plan) -> Compared {
-    let first = plan.settings.first();
-    let exchange = first.and_then(|setting| setting.phases.exchange());
-    match exchange.map(|asked| &asked.pacing) {
-        Some(Pacing::Open { .. }) => Compared::LatencyP99,
-        Some(Pacing::Closed { .. } | Pacing::Lockstep { .. }) | None => Compared::MessagesPerSecond,
+        let leading = Leading::of(self.plan);
+        leading.compared().unwrap_or(Compared::MessagesPerSecond)
     }
 }
 
@@ -375,21 +218,16 @@ impl TrialCounts {
     }
 }
 
-/// A row for each target at each setting; none of an experiment that has rows of its own.
-fn groups(record: &RunRecord) -> Vec<Group<'_>> {
+fn rows(record: &RunRecord, figures: &[Figure]) -> Vec<Row> {
     let plan = &record.plan;
-    if !matches!(plan.experiment, Experiment::Echo | Experiment::Churn) {
-        return Vec::new();
-    }
-    let compared = compared(plan);
-    (0..)
-        .zip(&plan.settings)
-        .map(|(index, setting)| Group {
-            setting: index,
-            heading: setting::heading(setting),
-            connections: setting.connections,
-            swept: &setting.swept,
-            rows: ordered(row::rows(record, index, compared), compared),
+    let leading = Leading::of(plan);
+    let targets = || 0..u32::try_from(plan.targets.len()).unwrap_or(u32::MAX);
+    let settings = (0..).zip(&plan.settings);
+    settings
+        .flat_map(|(setting, _)| {
+            let rows =
+                targets().map(|target| row::row(record, figures, leading, (target, setting)));
+            row::ranked(rows.collect(), leading)
         })
         .collect()
 }
@@ -403,36 +241,4 @@ fn unseen(record: &RunRecord) -> Vec<Unseen<'_>> {
         }
     }
     reasons
-}
-
-fn ordered(mut rows: Vec<Row>, compared: Compared) -> Vec<Row> {
-    // Less is better in `key`; a stable sort keeps the plan's order among equals.
-    let key = |row: &Row| {
-        let figure = row.figure(compared)?;
-        Some(match compared {
-            Compared::MessagesPerSecond => -figure,
-            Compared::LatencyP99 => figure,
-        })
-    };
-    rows.sort_by(|one, other| {
-        let figures = |row| key(row).unwrap_or(f64::INFINITY);
-        one.standing
-            .cmp(&other.standing)
-            .then(figures(one).total_cmp(&figures(other)))
-    });
-    let mut leader: Option<(u32, Option<Estimate>)> = None;
-    let ranked = rows
-        .iter_mut()
-        .filter(|row| row.standing == Standing::Ranked);
-    for (place, row) in (1..).zip(ranked) {
-        let rate = row.messages_per_second;
-        let rate = rate.filter(|_| compared == Compared::MessagesPerSecond);
-        let ties = |(_, of_leader): &(u32, Option<Estimate>)| {
-            of_leader.zip(rate).is_some_and(|(a, b)| a.overlaps(&b))
-        };
-        let leading = leader.filter(ties).unwrap_or((place, rate));
-        row.rank = Some(leading.0);
-        leader = Some(leading);
-    }
-    rows
 }

@@ -2,125 +2,25 @@
 //!
 //! Tables are laid out by `sheet`, one layout for the whole report.
 
-mod fanout;
 mod grid;
-mod hold;
-mod multiplexers;
-mod phases;
 mod screen;
 mod sheet;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, Table};
-use throng_record::plan::Experiment;
 
 use crate::Options;
-use crate::backlog::{self, columns as backlog_columns};
-use crate::columns::{self, Column, OF_CYCLES, Tabular as _, overview_title, short_throughput};
 use crate::context;
 use crate::format::ABSENT;
 use crate::notes;
-use crate::overview::Overview;
-use crate::summary::{Group, Row, Standing, Summary};
+use crate::outcome::short_throughput;
+use crate::overview::{self, Overview};
+use crate::row::Row;
+use crate::summary::Summary;
+use crate::table::Column;
 use crate::text;
-use sheet::{Layout, Sheet, aligned, coloured, laid_out};
-
-/// From wide to narrow: the columns of each part of a table.
-const LAYOUTS: [&[&[Column]]; 3] = {
-    use Column::{
-        Limit, Max, P50, P90, P99, P999, Published, Ratio, ServerCpu, ServerMemory, Target,
-        Throughput,
-    };
-    [
-        &[&Column::ALL],
-        &[
-            &[Target, Throughput, Ratio, Published, Limit],
-            &[Target, P50, P90, P99, P999, Max, ServerCpu, ServerMemory],
-        ],
-        &[
-            &[Target, Throughput, Ratio],
-            &[Target, P50, P90, P99, P999, Max],
-            &[Target, Published, ServerCpu, ServerMemory, Limit],
-        ],
-    ]
-};
-
-/// The same of the churn experiment.
-const CHURN_LAYOUTS: [&[&[Column]]; 3] = {
-    use Column::{
-        ConnectP50, ConnectP99, Cycles, Failed, FirstByteP50, FirstByteP99, Limit, P50, P99, Ratio,
-        ServerCpu, Target, TimeWait,
-    };
-    [
-        &[&OF_CYCLES],
-        &[
-            &[Target, Cycles, Ratio, Limit, TimeWait, Failed],
-            &[
-                Target,
-                P50,
-                P99,
-                ConnectP50,
-                ConnectP99,
-                FirstByteP50,
-                FirstByteP99,
-                ServerCpu,
-            ],
-        ],
-        &[
-            &[Target, Cycles, Ratio],
-            &[Target, P50, P99, ConnectP50, ConnectP99],
-            &[Target, FirstByteP50, FirstByteP99, ServerCpu],
-            &[Target, Limit, TimeWait, Failed],
-        ],
-    ]
-};
-
-/// The same of the backlog experiment.
-const BACKLOG_LAYOUTS: [&[&[backlog_columns::Column]]; 3] = {
-    use backlog_columns::Column::{
-        Amplification, ByAcceptQueue, ByFinalAck, ByService, BySyn, Clients, ConnectMax,
-        ConnectP50, Cookies, Data, Depth, Drops, Failed, FirstByteMax, FirstByteP50, Least,
-        NotExplained, Overflows, Published, PublishedAmplification, Requests, SlowConnects,
-        SlowFirstBytes, SynAcks, Syns, Total,
-    };
-    [
-        &[
-            backlog_columns::TIMES,
-            backlog_columns::ACCOUNT,
-            backlog_columns::SLOW,
-        ],
-        &[
-            &[
-                Clients,
-                Total,
-                Least,
-                Amplification,
-                Published,
-                PublishedAmplification,
-            ],
-            &[Clients, Failed],
-            backlog_columns::ACCOUNT,
-            backlog_columns::SLOW,
-        ],
-        &[
-            &[Clients, Total, Least, Amplification],
-            &[Clients, Published, PublishedAmplification, Failed],
-            &[Clients, ConnectP50, ConnectMax, FirstByteP50, FirstByteMax],
-            &[
-                Clients, Overflows, Drops, Cookies, Syns, SynAcks, Data, Depth,
-            ],
-            &[Clients, Requests, SlowConnects, BySyn],
-            &[
-                Clients,
-                SlowFirstBytes,
-                ByFinalAck,
-                ByAcceptQueue,
-                ByService,
-                NotExplained,
-            ],
-        ],
-    ]
-};
+use crate::view::{self, Block};
+use sheet::{aligned, coloured, laid_out};
 
 /// The report that fits a screen, or all of it.
 pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
@@ -132,11 +32,8 @@ pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
         return page.screen();
     }
     let mut blocks = vec![page.head()];
-    blocks.extend(page.groups());
-    blocks.extend(page.tables());
-    blocks.extend(page.multiplexers());
-    blocks.extend(page.fanouts());
-    blocks.extend(page.holds());
+    let shown = view::blocks(summary);
+    blocks.extend(shown.iter().flat_map(|block| page.block(block)));
     if let Some(overview) = Overview::of(summary) {
         blocks.push(page.overview(&overview));
     }
@@ -170,53 +67,20 @@ impl Page<'_> {
         text
     }
 
-    /// The echo or the churn experiment's tables.
-    fn groups(&self) -> Vec<String> {
-        let summary = self.summary;
-        let layouts = match summary.plan.experiment {
-            Experiment::Churn => CHURN_LAYOUTS,
-            Experiment::Echo
-            | Experiment::Backlog
-            | Experiment::Accept
-            | Experiment::Fanout
-            | Experiment::Hold => LAYOUTS,
-        };
-        let part = |columns: &&[Column]| columns::shown(summary, columns);
-        let layouts = layouts
-            .iter()
-            .map(|layout| layout.iter().map(part).collect::<Layout<Column>>());
-        let sheet = Sheet::new(
-            self.options,
-            summary.compared(),
-            summary.rows(),
-            layouts.collect(),
-        );
-        let table = |group: &Group<'_>| {
-            let measured = |row: &Row| row.standing != Standing::NotMeasured;
-            let body = if group.rows.iter().any(measured) {
-                sheet.draw(&group.rows, |_| true)
-            } else {
-                "not measured\n".to_owned()
-            };
-            self.heading(&group.heading) + &body
-        };
-        summary.groups.iter().map(table).collect()
-    }
-
-    /// The backlog experiment's tables.
-    fn tables(&self) -> Vec<String> {
-        let summary = self.summary;
-        let layouts = BACKLOG_LAYOUTS.iter().map(|layout| {
-            let part = |columns: &&[_]| backlog_columns::shown(summary, columns);
-            layout.iter().map(part).collect()
-        });
-        let rows = summary.tables.iter().flat_map(|table| &table.rows);
-        let sheet = Sheet::new(self.options, (), rows, layouts.collect());
-        let table = |table: &backlog::Table<'_>| {
-            let is_wanted = |columns: &[_]| backlog_columns::has_something(table, columns);
-            self.heading(&table.heading) + &sheet.draw(&table.rows, is_wanted)
-        };
-        summary.tables.iter().map(table).collect()
+    fn block(&self, block: &Block) -> Vec<String> {
+        match block {
+            Block::Rows(sheet) => self.sheet(sheet),
+            Block::Phases(sheet) => self.sheet(sheet),
+            Block::Grid(grid) => vec![self.grid(grid)],
+            Block::Curves(title, curves) => {
+                let curve = |curve: &view::Curve| {
+                    let title = self.wrapped(&curve.title, "", Style::new());
+                    format!("{title}  {}\n", curve.spark)
+                };
+                let curves: String = curves.iter().map(curve).collect();
+                vec![self.heading(title) + &curves]
+            }
+        }
     }
 
     /// Throughput of every target along the sweep: how each behaves as connections, or whatever is swept, multiply.
@@ -228,7 +92,7 @@ impl Page<'_> {
         };
         let table = self.overview_table(overview, heading, &[]);
         let widths = table.column_max_content_widths();
-        let title = format!("{} by {}", overview_title(self.summary), overview.along);
+        let title = format!("{} by {}", overview::title(self.summary), overview.along);
         self.heading(&title) + &laid_out(table, &widths, &self.options)
     }
 
@@ -237,7 +101,7 @@ impl Page<'_> {
         &self,
         overview: &Overview<'_>,
         heading: impl Fn(&String) -> String,
-        of_last: &[Column],
+        of_last: &[Column<Row>],
     ) -> Table {
         let compared = self.summary.compared();
         let mut table = Table::new();
@@ -247,9 +111,7 @@ impl Page<'_> {
             .values
             .iter()
             .map(|value| aligned(&heading(value), true));
-        let further = of_last
-            .iter()
-            .map(|column| aligned(column.heading(compared), true));
+        let further = of_last.iter().map(|column| aligned(&column.heading, true));
         table.set_header(labels.chain(values).chain(further));
         let cell = |row: Option<&Row>, text: &dyn Fn(&Row) -> String| match row {
             Some(row) => coloured(aligned(&text(row), true), row.standing),
@@ -262,7 +124,7 @@ impl Page<'_> {
             let last = line.rows.last().copied().flatten();
             let further = of_last
                 .iter()
-                .map(|column| cell(last, &|row| column.cell(row, compared)));
+                .map(|column| cell(last, &|row| column.cell(row)));
             table.add_row(labels.chain(rates).chain(further));
         }
         table

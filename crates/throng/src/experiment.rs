@@ -230,7 +230,7 @@ fn conclude(finished: &Finished, run: &RunFlags) -> Result<Exit, Failure> {
     complaints.iter().for_each(Failure::print);
     let folder = path.parent().unwrap_or(path).display();
     note(format_args!(
-        "the record is {}; other reports: throng report {folder} --format markdown|csv|json",
+        "the record is {}; other reports: throng report {folder} --format markdown|csv|csv-tidy|json",
         path.display()
     ));
     written?;

@@ -4,7 +4,7 @@ mod support;
 
 use std::fs;
 
-use support::Bench;
+use support::{Bench, column};
 
 const RUN: [&str; 13] = [
     "echo",
@@ -32,7 +32,7 @@ fn measured(flags: &[&str]) -> (Bench, String) {
 
 #[test]
 fn every_report_is_made_again_as_it_was() {
-    for format in ["terminal", "markdown", "csv", "json"] {
+    for format in ["terminal", "markdown", "csv", "csv-tidy", "json"] {
         let (bench, first) = measured(&["--format", format]);
         assert!(first.contains("epoll-edge"), "{first}");
         let run = bench.runs().pop().expect("a run");
@@ -67,10 +67,51 @@ fn a_report_goes_to_a_file_where_asked() {
 }
 
 #[test]
+fn tidy_and_wide_csv_say_the_same() {
+    let (bench, wide) = measured(&["--format", "csv"]);
+    let tidy = bench.throng(&["report", "--format", "csv-tidy"]).stdout;
+    let [figures, values, units] = ["figure", "value", "unit"].map(|name| column(&tidy, name));
+    for (figure, unit) in [
+        ("messages_per_second", "per_second"),
+        ("latency_ns_p99", "ns"),
+    ] {
+        let of_figure = figures.iter().zip(values.iter().zip(&units));
+        let of_figure = of_figure.filter(|(one, _)| *one == figure);
+        let (tidy, units): (Vec<&String>, Vec<&String>) = of_figure.map(|(_, told)| told).unzip();
+        assert_eq!(tidy.len(), 8, "a line for each trial");
+        assert_eq!(tidy, column(&wide, figure).iter().collect::<Vec<_>>());
+        assert!(units.iter().all(|told| *told == unit), "{units:?}");
+    }
+}
+
+#[test]
+fn what_csv_calls_a_figure_can_be_explained() {
+    let (bench, table) = measured(&["--format", "csv-tidy"]);
+    let mut figures = column(&table, "figure");
+    figures.sort_unstable();
+    figures.dedup();
+    assert!(figures.len() > 30, "{figures:?}");
+    let page = bench.throng(&["explain", "figures"]).stdout;
+    for figure in figures.iter().step_by(7) {
+        let text = bench.throng(&["explain", figure]).stdout;
+        assert!(text.starts_with(&format!("# {figure}\n\n")), "{text}");
+    }
+    assert!(page.contains("`messages_per_second`"), "{page}");
+    let wrong = bench.throng(&["explain", "latency_p99"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong.stderr.contains("did you mean `latency_ns_p99`?"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
 fn the_json_report_is_json() {
     let (_, text) = measured(&["--format", "json"]);
     let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(value["groups"].as_array().map(Vec::len), Some(2));
+    // Two numbers of connections, two targets.
+    assert_eq!(value["rows"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]

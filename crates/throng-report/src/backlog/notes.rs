@@ -1,30 +1,33 @@
 //! What stands below the backlog experiment's tables: rows without figures, how to read the columns, and whence the published figures are.
 
 use super::published::{Published, PublishedTable, reference};
-use crate::backlog::columns::published;
-use crate::backlog::{Cell, Table, clients_by_requests};
+use super::tables::{Table, has_slow, published, tables};
+use super::{clients_by_requests, failures, requests_each};
 use crate::format;
-use crate::median::{Estimate, Spread};
+use crate::median::Estimate;
 use crate::notes::spreads;
+use crate::row::Row;
 use crate::summary::{Standing, Summary};
 
 /// What a reader must know of single rows.
 pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    for table in &summary.tables {
-        notes.extend(other_backlog(table));
+    for table in tables(summary) {
+        notes.extend(other_backlog(&table));
         for row in &table.rows {
-            let at = format!("{}, {}", table.heading, row.clients_by_requests());
+            let setting = &summary.plan.settings[row.setting as usize];
+            let cell = clients_by_requests(row.connections, requests_each(setting));
+            let at = format!("{}, {cell}", table.heading());
             let unreadable = row.unreadable.iter();
             notes.extend(unreadable.map(|why| format!("{at}: not readable in the record: {why}")));
-            if let Some(time) = row.invalid_duration_ns {
+            if let Some(time) = row.of_invalid_trials {
                 notes.push(format!(
                     "{at} has no valid trial; its invalid ones took {} (median), which is not ranked.",
                     format::time_ns(time)
                 ));
             }
             let fewer = |found: &Estimate| found.values < row.trials.planned;
-            if let Some(found) = row.duration_ns.as_ref().filter(|found| fewer(found)) {
+            if let Some(found) = row.estimate("duration_ns").filter(fewer) {
                 notes.push(format!(
                     "{at} stands on {} of {}.",
                     found.values,
@@ -42,30 +45,26 @@ fn other_backlog(table: &Table<'_>) -> Option<String> {
     let found = table.backlog_in_force().filter(|&found| found != asked)?;
     Some(format!(
         "{}: the accept queue is full beyond {found}, not beyond {asked}: net.core.somaxconn bounds it, or the server asks for its own. Nothing published stands beside it.",
-        table.heading
+        table.heading()
     ))
 }
 
 /// How to read the columns.
 pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
-    let rows = || rows(summary);
-    let has = |wanted: fn(&Spread) -> bool| {
-        let mut times = rows().filter_map(|row| row.duration_ns);
-        times.any(|found| wanted(&found.spread))
-    };
+    let rows = || summary.rows.iter();
     let mut lines = vec![
-        spreads(has),
+        spreads(&summary.rows, |key| key == "duration_ns"),
         "total time: from the first connect to the end of the last request, failed ones included; median over repeats. least possible: the service time of all requests, shared by as many as are served at once. amplified: the one ÷ the other.".to_owned(),
     ];
-    if rows().any(|row| row.duration_ns.is_some()) {
+    if rows().any(|row| row.value("duration_ns").is_some()) {
         lines.push("connect: from the connect call to the established connection. first byte: from there to the first byte of the reply. Both of all repeats together, without those that never came: ≥ where requests failed.".to_owned());
         lines.push("overflows … queue max: of one trial, median over repeats. overflows and drops: SYNs and final ACKs dropped at the listener (ListenOverflows, ListenDrops). again: segments sent again; SYNs and data by the clients' TCP_INFO, SYN-ACKs as they were observed. queue max: the longest that the accept queue was seen. –: not seen.".to_owned());
         lines.push("failed: of all repeats together, by kind.".to_owned());
     }
-    if rows().any(Cell::has_slow) {
+    if rows().any(has_slow) {
         lines.push("slow: connects over 500 ms, and first bytes more than 200 ms after the service time, of all repeats together; each counts under the cause that took most of its time.".to_owned());
     }
-    if rows().any(|row| row.duration_least_ns.is_some() && row.failures.total() > 0) {
+    if rows().any(|row| row.value("duration_least_ns").is_some() && failures(row).total() > 0) {
         lines.push("‡: requests failed, which the server need not have served: not comparable; – instead of less than 1×.".to_owned());
     }
     if rows().any(|row| row.standing == Standing::Partial) {
@@ -89,10 +88,12 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
 }
 
 /// Whence the published figures beside the measured ones are, and what else is published of the same cells.
-pub(crate) fn sources(summary: &Summary<'_>) -> Vec<String> {
-    let shown: Vec<&Published> = rows(summary)
-        .filter_map(|row| row.published.as_ref())
-        .collect();
+pub(crate) fn sources<'a>(summary: &'a Summary<'_>) -> Vec<String> {
+    let published = |row: &'a Row| match &row.published {
+        Some(crate::published::Published::Backlog(found)) => Some(found),
+        _ => None,
+    };
+    let shown: Vec<&Published> = summary.rows.iter().filter_map(published).collect();
     if shown.is_empty() {
         return Vec::new();
     }
@@ -173,9 +174,4 @@ fn elsewhere(shown: &[&Published], table: &'static PublishedTable) -> Option<Str
             cells.join("; ")
         )
     })
-}
-
-fn rows<'a>(summary: &'a Summary<'_>) -> impl Iterator<Item = &'a Cell> {
-    let of_table = |table: &'a Table<'_>| &table.rows;
-    summary.tables.iter().flat_map(of_table)
 }

@@ -2,17 +2,18 @@
 
 use throng_record::ErrorKind;
 
-use super::{Crowd, Failed, crowds};
+use super::{connected, errors_total, mark};
 use crate::format::{exact, plural};
+use crate::row::{Failed, Row};
 use crate::summary::Summary;
 
 /// Why there are fewer connections than were asked for.
 pub(crate) fn stopped(summary: &Summary<'_>) -> Vec<String> {
-    let line = |crowd: &Crowd| {
-        let reasons = crowd.stopped_by.join("; ");
-        (!reasons.is_empty()).then(|| format!("{} at {}: {reasons}.", crowd.target, crowd.heading))
+    let line = |row: &Row| {
+        let reasons = row.stopped_by.join("; ");
+        (!reasons.is_empty()).then(|| format!("{} at {}: {reasons}.", row.target, row.heading))
     };
-    crowds(summary).filter_map(line).collect()
+    summary.rows.iter().filter_map(line).collect()
 }
 
 /// Connections that a line names of each kind.
@@ -41,18 +42,12 @@ pub(crate) fn errors_by_connection(summary: &Summary<'_>) -> Vec<String> {
             }
         }
     };
-    let line = |crowd: &Crowd| {
-        let kinds: Vec<String> = crowd.errors.iter().map(of_kind).collect();
-        (!kinds.is_empty()).then(|| {
-            format!(
-                "{} at {}: {}.",
-                crowd.target,
-                crowd.heading,
-                kinds.join("; ")
-            )
-        })
+    let line = |row: &Row| {
+        let kinds: Vec<String> = row.errors.iter().map(of_kind).collect();
+        (!kinds.is_empty())
+            .then(|| format!("{} at {}: {}.", row.target, row.heading, kinds.join("; ")))
     };
-    crowds(summary).filter_map(line).collect()
+    summary.rows.iter().filter_map(line).collect()
 }
 
 /// What came on the first of them, and what was due: it tells more than the kind of the error does.
@@ -74,36 +69,35 @@ fn bytes(kind: ErrorKind, failed: &Failed) -> String {
 
 /// What a reader must know of single rows.
 pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
-    let lines = |crowd: &Crowd| {
-        let at = format!("{} at {}", crowd.target, crowd.heading);
-        let unreadable = crowd.unreadable.iter();
+    let lines = |row: &Row| {
+        let at = format!("{} at {}", row.target, row.heading);
+        let unreadable = row.unreadable.iter();
         let mut lines: Vec<String> = unreadable
             .map(|why| format!("{at}: not readable in the record: {why}"))
             .collect();
-        let partial = crowd.partial_because.iter();
+        let partial = row.partial_because.iter();
         lines.extend(partial.map(|why| format!("{at}: {}.", why.trim_end_matches('.'))));
-        if (1..crowd.trials.planned).contains(&crowd.trials_behind) {
-            let planned = plural(crowd.trials.planned.into(), "trial");
+        if (1..row.trials.planned).contains(&row.trials_behind) {
+            let planned = plural(row.trials.planned.into(), "trial");
             lines.push(format!(
                 "{at} stands on {} of {planned}.",
-                crowd.trials_behind
+                row.trials_behind
             ));
         }
         lines
     };
-    crowds(summary).flat_map(lines).collect()
+    summary.rows.iter().flat_map(lines).collect()
 }
 
 /// How to read what both experiments have: the errors, and the marks that occur.
 pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
-    let any = |is_so: fn(&Crowd) -> bool| crowds(summary).any(is_so);
-    let has_figures = |mark: &str| {
-        let mut crowds = crowds(summary).filter(|crowd| crowd.connected.is_some());
-        crowds.any(|crowd| crowd.mark().trim() == mark)
+    let has_figures = |wanted: &str| {
+        let mut rows = summary.rows.iter().filter(|row| connected(row).is_some());
+        rows.any(|row| mark(row).trim() == wanted)
     };
     let lines = [
         (
-            any(|crowd| crowd.errors_total() > 0),
+            summary.rows.iter().any(|row| errors_total(row) > 0),
             "errors: of all trials of a row, whatever they are worth.",
         ),
         (

@@ -6,11 +6,11 @@
 use serde::Serialize;
 use throng_record::{IndexSlice, LinePhase, SlowConnection, Trial};
 
-use super::Row;
-use crate::crowd::Behind;
+use crate::detail::Detail;
 use crate::findings::times;
 use crate::format::{self, exact};
 use crate::phases::PhaseKind;
+use crate::row::Row;
 use crate::summary::Summary;
 
 /// Parts of equal length.
@@ -41,9 +41,9 @@ pub struct Part {
 }
 
 /// Of the trial whose get took the median time; of an even number the shorter of the middle two.
-pub(super) fn of(behind: &Behind<'_>, connections: u32) -> Vec<Order> {
+pub(crate) fn of(shown: &[&Trial], connections: u32) -> Vec<Order> {
     let length = |trial: &&Trial| PhaseKind::Get.duration_ns(trial);
-    let mut trials: Vec<&Trial> = behind.shown.clone();
+    let mut trials: Vec<&Trial> = shown.to_vec();
     trials.sort_by_key(length);
     let heard = trials.iter().filter(|trial| length(trial).is_some());
     let heard: Vec<&&Trial> = heard.collect();
@@ -95,18 +95,21 @@ pub(crate) fn parts(slices: &[IndexSlice], connections: u32) -> Vec<Part> {
 
 /// A line for each target and phase, at the most connections of which there is something to tell.
 pub(crate) fn lines(summary: &Summary<'_>) -> Vec<String> {
-    let targets = summary.fanouts.first().map_or(0, |table| table.rows.len());
-    let last_told = |target: usize| {
-        let mut rows = summary
-            .fanouts
-            .iter()
-            .rev()
-            .map(|table| &table.rows[target]);
-        rows.find(|row| !row.order.is_empty())
+    let targets = summary.plan.targets.iter();
+    let last_told = |name: &String| {
+        let mut rows = summary.rows.iter().rev();
+        rows.find(|row| row.target == *name && !orders(row).is_empty())
     };
-    let told = (0..targets).filter_map(last_told);
-    told.flat_map(|row| row.order.iter().map(|order| order.line(row)))
+    let told = targets.filter_map(|target| last_told(&target.name));
+    told.flat_map(|row| orders(row).iter().map(|order| order.line(row)))
         .collect()
+}
+
+fn orders(row: &Row) -> &[Order] {
+    match &row.detail {
+        Some(Detail::Fanout { order }) => order,
+        _ => &[],
+    }
 }
 
 impl Order {
@@ -136,8 +139,8 @@ impl Order {
         told.push(format!("slowest connection {}", slowest.join(", ")));
         format!(
             "{} at {}, {}: {}.",
-            row.crowd.target,
-            row.crowd.heading,
+            row.target,
+            row.heading,
             self.phase.word(),
             told.join("; ")
         )

@@ -2,13 +2,42 @@
 //!
 //! Along a sweep a phase has a table of its own, with a column for each setting; without one the phases are the columns.
 
-use super::published::{Published, reference};
-use super::{Row, Table};
-use crate::columns::absent;
+use super::length;
+use super::published::{self, Published, reference};
+use crate::crowd;
+use crate::echo::by_setting;
 use crate::format;
 use crate::grid::{Grid, GridLine};
 use crate::phases::PhaseKind;
+use crate::row::Row;
 use crate::summary::{Standing, Summary};
+use crate::table::absent;
+
+/// The rows of one setting, and what is published at as many connections.
+struct Table {
+    heading: String,
+    rows: Vec<Row>,
+    published: Vec<Published>,
+}
+
+fn tables(summary: &Summary<'_>) -> Vec<Table> {
+    let settings = summary.plan.settings.iter().zip(by_setting(summary));
+    settings
+        .map(|(setting, (heading, rows))| Table {
+            heading,
+            rows,
+            published: published::at(setting.connections),
+        })
+        .collect()
+}
+
+/// What is published beside the rows of the run.
+pub(crate) fn beside(summary: &Summary<'_>) -> Vec<Published> {
+    let settings = summary.plan.settings.iter();
+    settings
+        .flat_map(|setting| published::at(setting.connections))
+        .collect()
+}
 
 /// Phases that grow with the connections.
 const ALONG_THE_SWEEP: [PhaseKind; 3] =
@@ -16,8 +45,8 @@ const ALONG_THE_SWEEP: [PhaseKind; 3] =
 
 /// The tables, the one of the question first.
 pub(crate) fn grids(summary: &Summary<'_>) -> Vec<Grid> {
-    let tables = &summary.fanouts;
-    match &tables[..] {
+    let tables = &tables(summary)[..];
+    match tables {
         [] => Vec::new(),
         [table] => vec![by_phase(table)],
         _ => {
@@ -30,26 +59,26 @@ pub(crate) fn grids(summary: &Summary<'_>) -> Vec<Grid> {
     }
 }
 
-fn is_there(tables: &[Table<'_>], phase: PhaseKind) -> bool {
+fn is_there(tables: &[Table], phase: PhaseKind) -> bool {
     let mut rows = tables.iter().flat_map(|table| &table.rows);
-    rows.any(|row| row.duration_ns(phase).is_some())
+    rows.any(|row| length(row, phase).is_some())
 }
 
-fn by_phase(table: &Table<'_>) -> Grid {
+fn by_phase(table: &Table) -> Grid {
     let tables = std::slice::from_ref(table);
     let phases: Vec<PhaseKind> = PhaseKind::OF_FANOUT
         .into_iter()
         .filter(|&phase| phase != PhaseKind::Sustain && is_there(tables, phase))
         .collect();
     let measured = table.rows.iter().map(|row| GridLine {
-        label: row.crowd.target.clone(),
+        label: row.target.clone(),
         cells: phases.iter().map(|&phase| measured(row, phase)).collect(),
     });
     let published = table.published.iter().map(|found| GridLine {
         label: label(&found.variant.name),
         cells: phases
             .iter()
-            .map(|&phase| published(Some(found), phase))
+            .map(|&phase| of_published(Some(found), phase))
             .collect(),
     });
     Grid {
@@ -60,22 +89,24 @@ fn by_phase(table: &Table<'_>) -> Grid {
     }
 }
 
-fn along(tables: &[Table<'_>], phase: PhaseKind) -> Grid {
+fn along(tables: &[Table], phase: PhaseKind) -> Grid {
     let targets = 0..tables.first().map_or(0, |table| table.rows.len());
     let measured = targets.map(|index| GridLine {
-        label: tables[0].rows[index].crowd.target.clone(),
+        label: tables[0].rows[index].target.clone(),
         cells: tables
             .iter()
             .map(|table| measured(&table.rows[index], phase))
             .collect(),
     });
     let of_variant = |name: &str| {
-        let found = |table: &Table<'_>| {
+        let found = |table: &Table| {
             let mut all = table.published.iter();
             all.find(|found| found.variant.name == name).copied()
         };
         let found: Vec<Option<Published>> = tables.iter().map(found).collect();
-        let cells = found.iter().map(|found| published(found.as_ref(), phase));
+        let cells = found
+            .iter()
+            .map(|found| of_published(found.as_ref(), phase));
         found.iter().any(Option::is_some).then(|| GridLine {
             label: label(name),
             cells: cells.collect(),
@@ -93,7 +124,7 @@ fn along(tables: &[Table<'_>], phase: PhaseKind) -> Grid {
 }
 
 /// `10,000 connections · line x` in lines; where all settings are numbers of connections, these alone, which the title then says.
-fn headings(tables: &[Table<'_>]) -> (Vec<String>, &'static str) {
+fn headings(tables: &[Table]) -> (Vec<String>, &'static str) {
     const NOUN: &str = " connections";
     let headings = || tables.iter().map(|table| table.heading.as_str());
     let numbers: Option<Vec<&str>> = headings()
@@ -118,19 +149,19 @@ fn label(variant: &str) -> String {
 }
 
 fn measured(row: &Row, phase: PhaseKind) -> (String, Standing) {
-    let text = row.duration_ns(phase).map(|found| {
-        let mark = row.crowd.mark();
-        format!("{mark}{}", format::time_ns(found.median))
+    let text = length(row, phase).map(|found| {
+        let mark = crowd::mark(row);
+        format!("{mark}{}", format::time_ns(found))
     });
-    let nothing = || match row.crowd.standing {
+    let nothing = || match row.standing {
         Standing::Failed => "✗ failed".to_owned(),
         Standing::Invalid => "✗ invalid".to_owned(),
-        _ => format!("{}{}", row.crowd.mark(), absent()),
+        _ => format!("{}{}", crowd::mark(row), absent()),
     };
-    (text.unwrap_or_else(nothing), row.crowd.standing)
+    (text.unwrap_or_else(nothing), row.standing)
 }
 
-fn published(found: Option<&Published>, phase: PhaseKind) -> (String, Standing) {
+fn of_published(found: Option<&Published>, phase: PhaseKind) -> (String, Standing) {
     let real = found.and_then(|found| found.real_ns(phase));
     (real.map_or_else(absent, format::time_ns), Standing::Ranked)
 }

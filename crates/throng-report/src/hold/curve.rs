@@ -38,7 +38,7 @@ pub(crate) fn rate_last(phase: &ConnectPhase) -> Option<f64> {
 }
 
 /// The curve.
-pub(super) fn points(phase: &ConnectPhase) -> Vec<Point> {
+pub(crate) fn points(phase: &ConnectPhase) -> Vec<Point> {
     let slices = slices(phase);
     let joined = slices.len().div_ceil(POINTS_MAX).max(1);
     let mut before = Point {

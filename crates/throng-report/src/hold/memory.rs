@@ -36,7 +36,7 @@ pub struct Slab {
     pub bytes: f64,
 }
 
-pub(super) fn of(trial: &Trial) -> Option<KernelMemory> {
+pub(crate) fn of(trial: &Trial) -> Option<KernelMemory> {
     let memory = trial.kernel_memory.as_ref()?;
     let connected = f64::from(trial.phases.connect()?.connected.max(1));
     let (before, open) = (&memory.before, &memory.connected);

@@ -1,26 +1,24 @@
 //! What stands below the hold experiment's tables: the kernel's memory in parts, and how to read the columns.
 
-use super::Row;
-use super::columns::bytes;
 use super::memory::{KernelMemory, Slab};
+use super::{by_target, bytes, each, kernel, of_many, points};
 use crate::crowd;
 use crate::format::{self, plural};
-use crate::median::Spread;
 use crate::notes::spreads;
 use crate::phases;
+use crate::row::Row;
 use crate::summary::Summary;
 
 /// What of the kernel's memory grew with each connection.
-pub(crate) fn kernel(summary: &Summary<'_>) -> Vec<String> {
+pub(crate) fn of_kernel(summary: &Summary<'_>) -> Vec<String> {
     let line = |row: &Row| {
-        let memory = row.kernel.as_ref()?;
+        let memory = kernel(row)?;
         // Of few connections it is as much noise as the sum, which then is not told either.
-        row.kernel_bytes_per_connection?;
-        let crowd = &row.crowd;
+        of_many(row, super::KERNEL)?;
         let mut text = format!(
             "{} at {}, for each connection: {}",
-            crowd.target,
-            crowd.heading,
+            row.target,
+            row.heading,
             parts(memory)
         );
         if !memory.slabs.is_empty() {
@@ -29,7 +27,7 @@ pub(crate) fn kernel(summary: &Summary<'_>) -> Vec<String> {
         }
         Some(format!("{text}."))
     };
-    summary.holds.iter().filter_map(line).collect()
+    by_target(summary).iter().filter_map(line).collect()
 }
 
 fn slab(slab: &Slab) -> String {
@@ -65,59 +63,55 @@ fn parts(memory: &KernelMemory) -> String {
 /// Connections that ended by themselves.
 pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
     let line = |row: &Row| {
-        (row.lost > 0).then(|| {
+        let lost = row.value("lost").unwrap_or_default() as u64;
+        (lost > 0).then(|| {
             format!(
                 "{} at {}: {} ended, or got bytes that nobody asked for, while nothing was sent.",
-                row.crowd.target,
-                row.crowd.heading,
-                plural(row.lost, "connection")
+                row.target,
+                row.heading,
+                plural(lost, "connection")
             )
         })
     };
-    summary.holds.iter().filter_map(line).collect()
+    by_target(summary).iter().filter_map(line).collect()
 }
 
 /// How to read the columns.
 pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
-    let rows = || summary.holds.iter();
-    let has = |wanted: fn(&Spread) -> bool| {
-        let mut rates = rows().filter_map(|row| row.crowd.connects_per_second);
-        rates.any(|found| wanted(&found.spread))
-    };
-    let mut lines = vec![spreads(has)];
-    if rows().any(|row| row.crowd.connected.is_some()) {
+    let rows = || summary.rows.iter();
+    let mut lines = vec![spreads(&summary.rows, |key| {
+        key == "opened_ns" || key.ends_with("_duration_ns") || key.contains("_per_second")
+    })];
+    if rows().any(|row| crowd::connected(row).is_some()) {
         lines.push("opened in: from the first connect to the last that completed; what timed out afterwards is not in it. connects/s: of the first 10,000 connections (of fewer than 20,000 the first half) and of the last tenth; median over repeats. connect p50 … max: from the connect call to the established connection, of all repeats.".to_owned());
     }
-    if rows().any(|row| !row.curve.is_empty()) {
+    if rows().any(|row| !points(row).is_empty()) {
         lines.push(
             "connects/s over time: of the repeat whose connecting took the median time.".to_owned(),
         );
     }
-    let has_own = |row: &Row| {
-        row.server_bytes_per_connection.is_some() || row.generator_bytes_per_connection.is_some()
-    };
+    let has_own = |row: &Row| each(row).any(|(of, _)| of != "kernel");
     if rows().any(has_own) {
         lines.push("server's own, generator's own: growth of the process's memory that is no file's, from before the first connection to all open, ÷ connections; the generator's as it counts it itself.".to_owned());
     }
-    if rows().any(|row| row.kernel.is_some() && row.kernel_bytes_per_connection.is_none()) {
+    if rows().any(|row| kernel(row).is_some() && of_many(row, super::KERNEL).is_none()) {
         lines.push(
             "–: memory for each of fewer than 1,000 connections is noise, and is not told."
                 .to_owned(),
         );
     }
-    if rows().any(|row| row.kernel.is_some()) {
+    if rows().any(|row| kernel(row).is_some()) {
         lines.push("kernel's: growth of slab, page tables, per-CPU memory and socket buffers, ÷ connections; of both ends where both are on this machine, and of whatever else happened on it. all open, after the end: the same, not divided, against before the first connection; what is left after the end the kernel keeps for later use.".to_owned());
     }
-    if rows().any(|row| row.answered.is_some()) {
+    if rows().any(|row| row.value("pinged") > Some(0.0)) {
         lines.push("pings answered: of the repeat with the fewest; all pings in: from the first ping to the last answer; ping p50 … max: from each ping to the last byte of its answer, of all repeats.".to_owned());
     }
-    if rows().any(|row| row.not_pinged > Some(0)) {
+    if rows().any(|row| row.value("not_pinged") > Some(0.0)) {
         lines.push("not pinged: connections of that repeat that were to be pinged and were not, since in their thread of the generator as many pings as go on at once (four at least) had timed out one after another.".to_owned());
     }
-    if rows().any(|row| !row.phases.is_empty()) {
+    if rows().any(|row| row.value("connect_duration_ns").is_some()) {
         lines.push("real: length of the phase on the clock; median over repeats. connect: from the first connect to the end of the last; hold: nothing is sent; ping: from the first ping to the last answer; close: from the first half-close to the last end.".to_owned());
-        let phases = rows().flat_map(|row| &row.phases);
-        lines.extend(phases::notes::legend(phases, false));
+        lines.extend(phases::notes::legend(&summary.rows, false));
     }
     lines.extend(crowd::notes::legend(summary));
     lines.retain(|line| !line.is_empty());
@@ -126,12 +120,12 @@ pub(crate) fn legend(summary: &Summary<'_>) -> Vec<String> {
 
 /// `epoll-edge, 1,000,000 connections: 22.3 s, at most 52.1 k/s`.
 pub(crate) fn curve_title(row: &Row) -> String {
-    let length = row.curve.last().map_or(0, |point| point.at_ns);
+    let length = points(row).last().map_or(0, |point| point.at_ns);
     format!(
         "{}, {}: {}, at most {}",
-        row.crowd.target,
-        row.crowd.heading,
+        row.target,
+        row.heading,
         format::time_ns(length as f64),
-        format::rate(super::curve::greatest(&row.curve))
+        format::rate(super::curve::greatest(points(row)))
     )
 }

@@ -1,166 +1,156 @@
 //! The phases in a table: a line for each phase of each row, with what it cost both sides.
 
-use super::{Cost, Phase};
-use crate::columns::{Tabular, absent};
-use crate::crowd::Crowd;
+use std::rc::Rc;
+
+use super::PhaseKind;
+use crate::crowd;
 use crate::format::{self, exact};
+use crate::row::Row;
 use crate::summary::Standing;
+use crate::table::{Column, Line, Sheet, absent};
 
-/// One phase of one row: a line of the table of phases.
-#[derive(Clone, Debug)]
-pub(crate) struct Line {
-    /// Empty but for the row's first phase.
-    target: String,
-    /// What was asked of it; likewise.
-    asked: String,
-    standing: Standing,
-    mark: &'static str,
-    phase: Phase,
+/// One phase of one row.
+pub(crate) struct PhaseLine {
+    row: Rc<Row>,
+    phase: PhaseKind,
+    /// Whether it is the row's first, which tells what row it is.
+    is_first: bool,
 }
 
-/// The lines of some rows, in their order.
-pub(crate) fn of<'a>(rows: impl Iterator<Item = (&'a Crowd, &'a [Phase])>) -> Vec<Line> {
-    let of_row = |(crowd, phases): (&Crowd, &[Phase])| {
-        let line = |(index, phase): (usize, &Phase)| {
-            let of_first = |text: String| if index == 0 { text } else { String::new() };
-            Line {
-                target: of_first(crowd.target.clone()),
-                asked: of_first(crowd.asked()),
-                standing: crowd.standing,
-                mark: crowd.mark(),
-                phase: phase.clone(),
-            }
-        };
-        phases.iter().enumerate().map(line).collect::<Vec<_>>()
-    };
-    rows.flat_map(of_row).collect()
-}
-
-/// These columns in a table of several settings.
-pub(crate) fn with_setting(columns: &[Column]) -> Vec<Column> {
-    let with = |&column: &Column| match column {
-        Column::Target => vec![Column::Target, Column::Setting],
-        other => vec![other],
-    };
-    columns.iter().flat_map(with).collect()
-}
-
-/// A column of the table of phases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
-    Target,
-    Setting,
-    Phase,
-    Real,
-    Window,
-    GeneratorUser,
-    GeneratorSystem,
-    GeneratorTotal,
-    ServerUser,
-    ServerSystem,
-    ServerTotal,
-    Threads,
-    Rss,
-}
-
-impl Column {
-    /// Every column of a table whose heading says what was asked, in the order of the report.
-    pub(crate) const AT_ONE_SETTING: [Self; 12] = [
-        Self::Target,
-        Self::Phase,
-        Self::Real,
-        Self::Window,
-        Self::GeneratorUser,
-        Self::GeneratorSystem,
-        Self::GeneratorTotal,
-        Self::ServerUser,
-        Self::ServerSystem,
-        Self::ServerTotal,
-        Self::Threads,
-        Self::Rss,
-    ];
-}
-
-impl Tabular for Column {
-    type Row = Line;
-    type Context = ();
-
-    fn heading(self, (): ()) -> &'static str {
-        match self {
-            Self::Target => "target",
-            Self::Setting => "asked",
-            Self::Phase => "phase",
-            Self::Real => "real",
-            Self::Window => "CPU time\nover",
-            Self::GeneratorUser => "generator\nuser",
-            Self::GeneratorSystem => "generator\nsystem",
-            Self::GeneratorTotal => "generator\ntotal",
-            Self::ServerUser => "server\nuser",
-            Self::ServerSystem => "server\nsystem",
-            Self::ServerTotal => "server\ntotal",
-            Self::Threads => "server\nthreads",
-            Self::Rss => "server\nRSS",
-        }
+impl Line for PhaseLine {
+    fn standing(&self) -> Standing {
+        self.row.standing
     }
 
-    fn is_figure(self) -> bool {
-        !matches!(
-            self,
-            Self::Target | Self::Setting | Self::Phase | Self::Real
-        )
-    }
-
-    fn cell(self, line: &Line, (): ()) -> String {
-        let phase = &line.phase;
-        let of = |cost: Option<Cost>, words: fn(&Cost) -> String| {
-            cost.as_ref().map_or_else(absent, words)
-        };
-        match self {
-            Self::Target => line.target.clone(),
-            Self::Setting => line.asked.clone(),
-            Self::Phase => phase.phase.word().to_owned(),
-            Self::Real => {
-                let length = phase.duration_ns.map_or_else(absent, |found| {
-                    let spread = format::spread(&found, format::time_ns);
-                    format!("{}{spread}", format::time_ns(found.median))
-                });
-                format!("{}{length}", line.mark)
-            }
-            Self::Window => phase.window_ns.map_or_else(absent, format::time_ns),
-            Self::GeneratorUser => of(phase.generator, |cost| ticks(cost.user_ns)),
-            Self::GeneratorSystem => of(phase.generator, |cost| ticks(cost.system_ns)),
-            Self::GeneratorTotal => of(phase.generator, |cost| format::time_ns(cost.cpu_ns)),
-            Self::ServerUser => of(phase.server, |cost| ticks(cost.user_ns)),
-            Self::ServerSystem => of(phase.server, |cost| ticks(cost.system_ns)),
-            Self::ServerTotal => of(phase.server, |cost| format::time_ns(cost.cpu_ns)),
-            Self::Threads => of(phase.server, |cost| exact(cost.threads.round() as u64)),
-            Self::Rss => of(phase.server, |cost| format::bytes(cost.rss_bytes)),
-        }
-    }
-
-    /// Nothing here does: targets without any phase stand in the table of targets.
-    fn says_why(self) -> bool {
-        self == Self::Phase
-    }
-
-    fn standing(line: &Line) -> Standing {
-        line.standing
-    }
-
-    fn has_figures(_: &Line) -> bool {
+    fn has_figures(&self) -> bool {
         true
     }
 }
 
-/// Counted in ticks, below 50 ms it is noise, and is shown as such.
-fn ticks(nanoseconds: f64) -> String {
-    const NOISE_NS: f64 = 50e6;
-    let mark = if nanoseconds < NOISE_NS { "≈" } else { "" };
-    format!("{mark}{}", format::time_ns(nanoseconds))
+impl PhaseLine {
+    fn found(&self, figure: &str) -> Option<f64> {
+        self.row.value(&format!("{}_{figure}", self.phase.key()))
+    }
+
+    fn time(&self, figure: &str) -> String {
+        self.found(figure).map_or_else(absent, format::time_ns)
+    }
+
+    fn ticks(&self, figure: &str) -> String {
+        self.found(figure).map_or_else(absent, ticks)
+    }
+
+    /// Its length: of what it was for, without the waits for what never came.
+    fn real(&self) -> String {
+        let length = self
+            .row
+            .estimate(&format!("{}_duration_ns", self.phase.key()));
+        let length = length.map_or_else(absent, |found| {
+            let spread = format::spread(&found, format::time_ns);
+            format!("{}{spread}", format::time_ns(found.median))
+        });
+        format!("{}{length}", crowd::mark(&self.row))
+    }
+
+    /// Whether the split of the CPU time of a side is noise.
+    pub(super) fn is_noise(row: &Row) -> bool {
+        let of_ticks = |key: &str| key.ends_with("_user_ns") || key.ends_with("_system_ns");
+        let mut figures = row.figures.iter();
+        figures.any(|(key, found)| of_ticks(key) && found.value < NOISE_NS)
+    }
 }
 
-/// Whether the split of one of these is noise.
-pub(super) fn is_noise(cost: &Cost) -> bool {
-    let parts = [cost.user_ns, cost.system_ns];
-    parts.iter().any(|&part| ticks(part).starts_with('~'))
+/// Tables of the phases that any trial came to, one for each group of rows. `with_asked` where the groups differ in nothing that their heading says.
+pub(crate) fn sheet(
+    groups: Vec<(String, Vec<Row>)>,
+    kinds: &[PhaseKind],
+    with_asked: bool,
+) -> Sheet<PhaseLine> {
+    let mut labels = vec![Column::words("target", |line: &PhaseLine| {
+        of_first(line, line.row.target.clone())
+    })];
+    if with_asked {
+        labels.push(Column::words("asked", |line: &PhaseLine| {
+            of_first(line, crowd::asked(&line.row))
+        }));
+    }
+    labels.push(Column::words("phase", |line: &PhaseLine| {
+        line.phase.word().to_owned()
+    }));
+    let lines = |rows: Vec<Row>| rows.into_iter().flat_map(|row| lines(row, kinds)).collect();
+    let groups = groups.into_iter();
+    Sheet {
+        labels,
+        themes: themes(),
+        is_joined: true,
+        groups: groups
+            .map(|(heading, rows)| (heading, lines(rows)))
+            .filter(|(_, lines): &(_, Vec<_>)| !lines.is_empty())
+            .collect(),
+    }
+}
+
+fn lines(row: Row, kinds: &[PhaseKind]) -> Vec<PhaseLine> {
+    let row = Rc::new(row);
+    let came = kinds.iter().copied().filter(|phase| {
+        let has = |figure| row.found(&format!("{}_{figure}", phase.key())).is_some();
+        has("duration_ns") || has("generator_cpu_ns")
+    });
+    came.enumerate()
+        .map(|(index, phase)| PhaseLine {
+            row: Rc::clone(&row),
+            phase,
+            is_first: index == 0,
+        })
+        .collect()
+}
+
+fn themes() -> Vec<Vec<Column<PhaseLine>>> {
+    let time = |heading: &str, figure: &'static str| {
+        Column::words(heading, move |line: &PhaseLine| line.time(figure)).aligned_right()
+    };
+    let split = |heading: &str, figure: &'static str| {
+        Column::words(heading, move |line: &PhaseLine| line.ticks(figure)).aligned_right()
+    };
+    vec![
+        vec![
+            Column::words("real", PhaseLine::real).that_says_why(),
+            time("CPU time\nover", "window_ns"),
+        ],
+        vec![
+            split("generator\nuser", "generator_user_ns"),
+            split("generator\nsystem", "generator_system_ns"),
+            time("generator\ntotal", "generator_cpu_ns"),
+        ],
+        vec![
+            split("server\nuser", "server_user_ns"),
+            split("server\nsystem", "server_system_ns"),
+            time("server\ntotal", "server_cpu_ns"),
+        ],
+        vec![
+            Column::words("server\nthreads", |line: &PhaseLine| {
+                let threads = line.found("server_threads");
+                threads.map_or_else(absent, |threads| exact(threads.round() as u64))
+            })
+            .aligned_right(),
+            Column::words("server\nRSS", |line: &PhaseLine| {
+                line.found("server_rss_bytes")
+                    .map_or_else(absent, format::bytes)
+            })
+            .aligned_right(),
+        ],
+    ]
+}
+
+fn of_first(line: &PhaseLine, text: String) -> String {
+    if line.is_first { text } else { String::new() }
+}
+
+/// Counted in ticks: less than this is noise.
+const NOISE_NS: f64 = 50e6;
+
+/// Shown as noise where it is.
+fn ticks(nanoseconds: f64) -> String {
+    let mark = if nanoseconds < NOISE_NS { "≈" } else { "" };
+    format!("{mark}{}", format::time_ns(nanoseconds))
 }

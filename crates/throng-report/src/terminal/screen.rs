@@ -1,21 +1,19 @@
 //! The report that fits a screen: the answer, one table, what explains it, and what is in doubt. The rest is in the full report.
 
 use anstyle::Style;
+use throng_record::plan::Experiment;
 
 use super::Page;
-use super::sheet::{Layout, Sheet, fits, laid_out};
-use crate::accept::columns as accept_columns;
-use crate::backlog;
-use crate::columns::{self, Column, overview_title};
+use super::sheet::{fits, laid_out};
+use crate::churn;
 use crate::context;
-use crate::fanout::overview;
+use crate::echo;
 use crate::findings::Found;
-use crate::format::time_ns;
-use crate::grid::{Grid, GridLine};
-use crate::hold::columns as hold_columns;
-use crate::overview::Overview;
-use crate::ratio::Compared;
-use crate::summary::{Group, Standing};
+use crate::grid::Grid;
+use crate::overview::{self, Overview};
+use crate::row::Row;
+use crate::table::Column;
+use crate::view::{self, Brief};
 
 /// Lines of a screen.
 const SCREEN: usize = 45;
@@ -23,50 +21,6 @@ const SCREEN: usize = 45;
 const LEAST: usize = 6;
 /// Lines of tables that leave room for the rest.
 const LINES: usize = 20;
-/// From wide to narrow: one part each.
-const ECHO: [&[Column]; 3] = {
-    use Column::{Limit, P50, P99, Ratio, ServerCpu, ServerMemory, Target, Throughput};
-    [
-        &[
-            Target,
-            Throughput,
-            Ratio,
-            P50,
-            P99,
-            ServerCpu,
-            ServerMemory,
-            Limit,
-        ],
-        &[Target, Throughput, P50, P99, ServerCpu, Limit],
-        &[Target, Throughput, P50, P99],
-    ]
-};
-const CHURN: [&[Column]; 3] = {
-    use Column::{
-        ConnectP99, Cycles, Failed, FirstByteP99, Limit, P50, P99, Ratio, ServerCpuOfCycle, Target,
-    };
-    [
-        &[
-            Target,
-            Cycles,
-            Ratio,
-            P50,
-            P99,
-            ConnectP99,
-            FirstByteP99,
-            ServerCpuOfCycle,
-            Limit,
-            Failed,
-        ],
-        &[Target, Cycles, P50, P99, ServerCpuOfCycle, Limit],
-        &[Target, Cycles, P50, P99],
-    ]
-};
-/// What the last setting of a sweep cost.
-const COSTS: &[Column] = &[Column::P99, Column::ServerCpu, Column::ServerMemory];
-const COSTS_AT_A_RATE: &[Column] = &[Column::ServerCpu, Column::ServerMemory];
-const COSTS_OF_CYCLES: &[Column] = &[Column::P99, Column::ServerCpuOfCycle];
-
 impl Page<'_> {
     /// The whole of it.
     pub(super) fn screen(&self) -> String {
@@ -167,78 +121,41 @@ impl Page<'_> {
         if let Some(overview) = Overview::of(summary) {
             return vec![self.overview_with_costs(&overview)];
         }
-        let mut tables: Vec<String> = summary
-            .groups
-            .iter()
-            .map(|group| self.group(group))
-            .collect();
-        tables.extend(times(&summary.tables).map(|grid| self.grid(&grid)));
-        tables.extend(self.brief_multiplexers());
-        tables.extend(self.brief_grids(overview::grids(summary)));
-        tables.extend(self.brief_hold());
-        tables
-    }
-
-    fn group(&self, group: &Group<'_>) -> String {
-        let summary = self.summary;
-        let layouts = match group.rows.iter().any(|row| row.cycles.is_some()) {
-            true => CHURN,
-            false => ECHO,
+        let order = view::order(summary);
+        let brief = |brief: &Brief| {
+            let heading = brief.heading.as_ref();
+            let heading = heading.map(|heading| self.heading(heading));
+            heading.unwrap_or_default() + &self.brief(&brief.columns, &brief.rows, &order)
         };
-        let one = |columns: &[Column]| -> Layout<Column> { vec![columns::shown(summary, columns)] };
-        let layouts = layouts.iter().map(|columns| one(columns)).collect();
-        let sheet = Sheet::new(self.options, summary.compared(), group.rows.iter(), layouts);
-        sheet.draw(&group.rows, |_| true)
+        let (tables, grids) = view::brief(summary);
+        let tables = tables.iter().map(brief);
+        tables.chain(self.brief_grids(grids)).collect()
     }
 
     /// The overview of a sweep, and what its last setting cost as far as there is room.
     fn overview_with_costs(&self, overview: &Overview<'_>) -> String {
         let summary = self.summary;
-        let mut costs = match summary.compared() {
-            _ if summary.rows().any(|row| row.cycles.is_some()) => COSTS_OF_CYCLES,
-            Compared::MessagesPerSecond => COSTS,
-            // The overview has the latency already.
-            Compared::LatencyP99 => COSTS_AT_A_RATE,
+        let mut costs: Vec<Column<Row>> = match summary.plan.experiment {
+            Experiment::Churn => churn::costs(&summary.figures),
+            _ => echo::costs(&summary.figures, summary.compared()),
         };
         let (table, widths) = loop {
-            let table = self.overview_table(overview, String::clone, costs);
+            let table = self.overview_table(overview, String::clone, &costs);
             let widths = table.column_max_content_widths();
-            match costs.split_last() {
-                Some((_, fewer)) if !fits(&widths, &self.options) => costs = fewer,
-                _ => break (table, widths),
+            if fits(&widths, &self.options) || costs.pop().is_none() {
+                break (table, widths);
             }
         };
-        let of_last = match (costs, overview.values.last()) {
+        let of_last = match (costs.as_slice(), overview.values.last()) {
             ([_, ..], Some(last)) => format!(", and what it costs at {last}"),
             _ => String::new(),
         };
-        let title = format!("{} by {}{of_last}", overview_title(summary), overview.along);
+        let title = format!(
+            "{} by {}{of_last}",
+            overview::title(summary),
+            overview.along
+        );
         self.heading(&title) + &laid_out(table, &widths, &self.options)
-    }
-
-    fn brief_multiplexers(&self) -> Option<String> {
-        use accept_columns::Column::{
-            AcceptFirst, AcceptLast, AcceptSlope, Accepted, DataLast, Published, Target,
-        };
-        let table = self.summary.multiplexers.last()?;
-        let shown = |columns: &[accept_columns::Column]| {
-            vec![accept_columns::shown(columns, table.rows.iter())]
-        };
-        let layouts = vec![
-            shown(&[
-                Target,
-                Accepted,
-                AcceptFirst,
-                AcceptLast,
-                AcceptSlope,
-                DataLast,
-                Published,
-            ]),
-            shown(&[Target, AcceptFirst, AcceptLast, Published]),
-            shown(&[Target, AcceptFirst, AcceptLast]),
-        ];
-        let sheet = Sheet::new(self.options, (), table.rows.iter(), layouts);
-        Some(self.heading(&table.heading) + &sheet.draw(&table.rows, |_| true))
     }
 
     /// All where there is room; else the last, which the others lead to.
@@ -249,77 +166,4 @@ impl Page<'_> {
         }
         grids.iter().map(|grid| self.grid(grid)).collect()
     }
-
-    fn brief_hold(&self) -> Option<String> {
-        use hold_columns::Column::{
-            ConnectTime, Connected, GeneratorBytes, KernelBytes, PingP99, RateLast, ServerBytes,
-            Setting, Target,
-        };
-        let rows = &self.summary.holds;
-        rows.first()?;
-        let one = |columns: &[hold_columns::Column]| vec![hold_columns::shown(columns, rows)];
-        let layouts = vec![
-            one(&[
-                Target,
-                Setting,
-                Connected,
-                ConnectTime,
-                RateLast,
-                ServerBytes,
-                GeneratorBytes,
-                KernelBytes,
-                PingP99,
-            ]),
-            one(&[
-                Target,
-                Setting,
-                Connected,
-                ConnectTime,
-                ServerBytes,
-                KernelBytes,
-            ]),
-            one(&[Target, Setting, Connected, ConnectTime]),
-        ];
-        let sheet = Sheet::new(self.options, (), rows.iter(), layouts);
-        Some(sheet.draw(rows, |_| true))
-    }
-}
-
-/// Time of all requests: a line for each number of clients, a column for each target and backlog.
-fn times(tables: &[backlog::Table<'_>]) -> Option<Grid> {
-    /// Names of targets are long, and there may be six columns.
-    const HEADING_WIDTH: usize = 13;
-    let first = tables.first()?;
-    let heading = |table: &backlog::Table<'_>| {
-        let parts = table.heading.split(" · ");
-        let parts: Vec<String> = parts
-            .map(|part| textwrap::fill(part, HEADING_WIDTH))
-            .collect();
-        parts.join("\n")
-    };
-    let cell = |cell: &backlog::Cell| {
-        let text = match (&cell.duration_ns, cell.standing) {
-            (Some(found), _) => format!("{}{}", cell.trials.mark(), time_ns(found.median)),
-            (None, Standing::Failed) => "✗ failed".to_owned(),
-            (None, Standing::Invalid) => "✗ invalid".to_owned(),
-            (None, _) => columns::absent(),
-        };
-        (text, cell.standing)
-    };
-    let line = |(index, of_first): (usize, &backlog::Cell)| GridLine {
-        label: match of_first.requests_each {
-            Some(requests) => format!("{} × {requests}", of_first.clients),
-            None => of_first.clients.to_string(),
-        },
-        cells: tables
-            .iter()
-            .filter_map(|table| Some(cell(table.rows.get(index)?)))
-            .collect(),
-    };
-    Some(Grid {
-        title: "time of all requests".to_owned(),
-        label: "clients\n× requests".to_owned(),
-        headings: tables.iter().map(heading).collect(),
-        lines: first.rows.iter().enumerate().map(line).collect(),
-    })
 }

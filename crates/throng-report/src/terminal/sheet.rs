@@ -1,110 +1,130 @@
-//! Tables of one kind over a whole report: the same columns in each, of the same widths, in the first layout that fits the page.
+//! Tables of one kind over a whole report: the same columns in each, of the same widths, parted where the page is too narrow.
 //!
-//! All columns stand side by side where they fit. Where they do not, a table is parted by theme, so that no figure is lost
-//! and no cell is broken; only below the narrowest of the layouts does text wrap.
+//! Themes stand side by side where they may and where there is room; a theme that is too wide for its page is parted between its columns, and the columns that
+//! name the rows stand in front of each part. So no figure is lost and no cell is broken; only where a single column is too wide does text wrap.
 
+use anstyle::Style;
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Table,
     TableStyle, Width,
 };
 
+use super::Page;
 use crate::Options;
-use crate::columns::Tabular;
 use crate::summary::Standing;
+use crate::table::{self, Column, Line, Sheet, of_part};
 use crate::text;
 
 /// Spaces between columns.
 pub(super) const GAP: u16 = 2;
 
-/// A layout: the columns of each part of a table.
-pub(super) type Layout<C> = Vec<Vec<C>>;
+impl Page<'_> {
+    /// One block for each group of rows.
+    pub(super) fn sheet<R: Line>(&self, sheet: &Sheet<R>) -> Vec<String> {
+        let all: Vec<&R> = sheet.rows().collect();
+        let layout = layout(sheet, &all, &self.options);
+        let block = |(heading, rows): &(String, Vec<R>)| {
+            let told = sheet.told(rows);
+            let is_told = |column: &Column<R>| {
+                let mut columns = told.iter().flatten();
+                columns.any(|told| told.heading == column.heading)
+            };
+            let parts = layout.iter().filter(|part| part.iter().any(is_told));
+            let parts: Vec<String> = parts
+                .filter_map(|part| self.part(&[&sheet.labels[..], part].concat(), rows, &all))
+                .collect();
+            let heading = match heading.as_str() {
+                "" => String::new(),
+                heading => self.heading(heading),
+            };
+            if table::is_not_measured(rows) {
+                return Some(heading + &self.wrapped(table::NOT_MEASURED, "", Style::new()));
+            }
+            (!parts.is_empty()).then(|| heading + &parts.join("\n"))
+        };
+        sheet.groups.iter().filter_map(block).collect()
+    }
 
-/// Tables of one kind.
-pub(super) struct Sheet<'a, C: Tabular> {
-    options: Options,
-    context: C::Context,
-    /// Every row of every table.
-    rows: Vec<&'a C::Row>,
-    layout: Layout<C>,
+    fn part<R: Line>(&self, columns: &[Column<R>], rows: &[R], all: &[&R]) -> Option<String> {
+        let rows = of_part(rows, columns);
+        rows.first()?;
+        let widths = table(columns, all).column_max_content_widths();
+        Some(laid_out(table(columns, &rows), &widths, &self.options))
+    }
+
+    /// As many of the columns as there is room for, the weightiest first; they stand in the order in which the full tables have them.
+    pub(super) fn brief<R: Line>(
+        &self,
+        columns: &[Column<R>],
+        rows: &[R],
+        order: &[String],
+    ) -> String {
+        let rows: Vec<&R> = rows.iter().collect();
+        let is_told =
+            |column: &&Column<R>| column.says_why || rows.iter().any(|row| column.tells_of(row));
+        let place = |column: &Column<R>| order.iter().position(|one| *one == column.heading);
+        let mut columns: Vec<Column<R>> = columns.iter().filter(is_told).cloned().collect();
+        loop {
+            let mut shown = columns.clone();
+            shown.sort_by_key(place);
+            let table = table(&shown, &rows);
+            let widths = table.column_max_content_widths();
+            if fits(&widths, &self.options) || columns.len() <= 2 {
+                return laid_out(table, &widths, &self.options);
+            }
+            columns.pop();
+        }
+    }
 }
 
-impl<'a, C: Tabular> Sheet<'a, C> {
-    /// Takes the first of the layouts, from wide to narrow, whose tables all fit; the last where none does.
-    pub(super) fn new(
-        options: Options,
-        context: C::Context,
-        rows: impl Iterator<Item = &'a C::Row>,
-        layouts: Vec<Layout<C>>,
-    ) -> Self {
-        let mut sheet = Self {
-            options,
-            context,
-            rows: rows.collect(),
-            layout: Vec::new(),
-        };
-        let last = layouts.len().saturating_sub(1);
-        for (index, layout) in layouts.into_iter().enumerate() {
-            if index == last || layout.iter().all(|columns| sheet.has_room_for(columns)) {
-                sheet.layout = layout;
-                break;
+/// The columns of each part, the labels left out.
+fn layout<R: Line>(sheet: &Sheet<R>, all: &[&R], options: &Options) -> Vec<Vec<Column<R>>> {
+    let has_room = |columns: &[Column<R>]| {
+        let columns = [&sheet.labels[..], columns].concat();
+        fits(&table(&columns, all).column_max_content_widths(), options)
+    };
+    let mut parts: Vec<Vec<Column<R>>> = Vec::new();
+    for theme in sheet.told_of(all) {
+        let joined = parts.last().map(|last| [&last[..], &theme[..]].concat());
+        match joined.filter(|joined| sheet.is_joined && has_room(joined)) {
+            Some(joined) => {
+                parts.pop();
+                parts.push(joined);
             }
+            None => parts.extend(parted(theme, has_room)),
         }
-        sheet
     }
+    parts
+}
 
-    fn has_room_for(&self, columns: &[C]) -> bool {
-        fits(&self.widths(columns), &self.options)
-    }
-
-    /// The width of each column over all tables, so that they line up.
-    fn widths(&self, columns: &[C]) -> Vec<u16> {
-        let mut table = self.table(columns);
-        for row in &self.rows {
-            table.add_row(self.cells(row, columns));
+/// A theme in as few parts as there is room for, each with at least one column.
+fn parted<R>(
+    theme: Vec<Column<R>>,
+    has_room: impl Fn(&[Column<R>]) -> bool,
+) -> Vec<Vec<Column<R>>> {
+    let mut parts: Vec<Vec<Column<R>>> = Vec::new();
+    for column in theme {
+        match parts.last_mut() {
+            Some(last) if has_room(&[&last[..], std::slice::from_ref(&column)].concat()) => {
+                last.push(column);
+            }
+            _ => parts.push(vec![column]),
         }
-        table.column_max_content_widths()
     }
+    parts
+}
 
-    /// One table, in as many parts as the layout has; parts that `is_wanted` denies are left out.
-    pub(super) fn draw(&self, rows: &[C::Row], is_wanted: impl Fn(&[C]) -> bool) -> String {
-        let parts: Vec<String> = self
-            .layout
-            .iter()
-            .filter(|columns| is_wanted(columns))
-            .filter_map(|columns| self.part(rows, columns))
-            .collect();
-        parts.join("\n")
-    }
-
-    /// A part without the column that says what is wrong with a row shows only the rows that have figures.
-    fn part(&self, rows: &[C::Row], columns: &[C]) -> Option<String> {
-        let says_why = columns.iter().any(|column| column.says_why());
-        let mut rows = rows
-            .iter()
-            .filter(|row| says_why || C::has_figures(row))
-            .peekable();
-        rows.peek()?;
-        let mut table = self.table(columns);
-        for row in rows {
-            table.add_row(self.cells(row, columns));
-        }
-        Some(laid_out(table, &self.widths(columns), &self.options))
-    }
-
-    fn table(&self, columns: &[C]) -> Table {
-        let mut table = Table::new();
-        let heading = |column: &C| aligned(column.heading(self.context), column.is_figure());
-        table.set_header(columns.iter().map(heading).collect::<Vec<_>>());
-        table
-    }
-
-    fn cells(&self, row: &C::Row, columns: &[C]) -> Vec<Cell> {
-        let cell = |column: &C| {
-            let text = column.cell(row, self.context);
-            coloured(aligned(&text, column.is_figure()), C::standing(row))
+fn table<R: Line>(columns: &[Column<R>], rows: &[&R]) -> Table {
+    let mut table = Table::new();
+    let heading = |column: &Column<R>| aligned(&column.heading, column.is_figure);
+    table.set_header(columns.iter().map(heading).collect::<Vec<_>>());
+    for row in rows {
+        let cell = |column: &Column<R>| {
+            coloured(aligned(&column.cell(row), column.is_figure), row.standing())
         };
-        columns.iter().map(cell).collect()
+        table.add_row(columns.iter().map(cell).collect::<Vec<_>>());
     }
+    table
 }
 
 /// The width of a table with columns of these widths.

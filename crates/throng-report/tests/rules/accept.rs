@@ -1,41 +1,52 @@
 //! The rules of the accept experiment's report.
 
 use throng_record::{Finding, Outcome, RunRecord, TargetKind, Verdict};
-use throng_report::accept::Row;
+use throng_report::accept::Along;
+use throng_report::detail::Detail;
 use throng_report::median::Spread;
+use throng_report::published::Published;
+use throng_report::row::Row;
 use throng_report::summary::Standing;
 use throng_report::{Format, Summary, render};
 
-use super::FULL;
+use super::{FULL, groups};
 
 use crate::fixture;
 
 fn row(record: &RunRecord, target: &str) -> Row {
-    let summary = Summary::of(record);
-    let mut rows = summary.multiplexers.last().expect("a table").rows.iter();
+    let last = groups(record).pop().expect("a table");
+    let mut rows = last.into_iter();
     rows.find(|row| row.target == target)
         .expect("the plan has it")
-        .clone()
+}
+
+fn accept(row: &Row) -> &Along {
+    match &row.detail {
+        Some(Detail::Multiplexer { accept, .. }) => accept,
+        other => panic!("of another experiment: {other:?}"),
+    }
 }
 
 #[test]
 fn six_repeats_have_an_interval_and_two_a_range() {
-    let six = row(&fixture::accept(), "poll").accept.last.expect("there");
-    assert_eq!(six.idle, 9_980);
-    assert!(matches!(six.cost_ns.spread, Spread::Interval95 { .. }));
+    let six = row(&fixture::accept(), "poll");
+    assert_eq!(six.value("accept_idle_last"), Some(9_980.0));
+    let cost = |row: &Row| row.estimate("accept_cost_ns_last").expect("there");
+    assert!(matches!(cost(&six).spread, Spread::Interval95 { .. }));
     let two = row(&fixture::accept_few(), "poll");
-    let two = two.accept.last.expect("there");
-    assert!(matches!(two.cost_ns.spread, Spread::Range { .. }));
+    assert!(matches!(cost(&two).spread, Spread::Range { .. }));
 }
 
 #[test]
 fn a_multiplexer_that_holds_fewer_keeps_its_figures_and_its_standing() {
     let select = row(&fixture::accept(), "select");
     assert_eq!(select.standing, Standing::Partial);
-    assert_eq!((select.accepted, select.connections), (Some(1_013), 10_000));
-    assert!(select.accept.slope.is_some());
-    assert!(select.accept.at[0].is_some());
-    assert_eq!(select.accept.at[1..], [None; 5]);
+    assert_eq!(select.value("accepted"), Some(1_013.0));
+    assert_eq!(select.connections, 10_000);
+    let along = accept(&select);
+    assert!(along.slope.is_some());
+    assert!(along.cost_ns[0].is_some());
+    assert_eq!(along.cost_ns[1..], [None; 5]);
     for format in [Format::Terminal, Format::Markdown] {
         let text = render(&fixture::accept(), format, &FULL);
         assert!(text.contains("1,013 of 10,000"), "{text}");
@@ -49,12 +60,11 @@ fn invalid_and_failed_trials_lend_no_figure() {
     let few = fixture::accept_few();
     let level = row(&few, "epoll-level");
     assert_eq!((level.trials_behind, level.trials.invalid), (1, 1));
-    assert_eq!(
-        level.accept.first.expect("there").cost_ns.spread,
-        Spread::Single
-    );
+    let first = level.estimate("accept_cost_ns_first").expect("there");
+    assert_eq!(first.spread, Spread::Single);
     let uring = row(&few, "io-uring");
-    assert_eq!((uring.standing, uring.accepted), (Standing::Failed, None));
+    assert_eq!(uring.standing, Standing::Failed);
+    assert_eq!(uring.value("accepted"), None);
     let mut record = fixture::accept();
     for trial in &mut record.trials {
         if trial.target == 1 {
@@ -62,7 +72,7 @@ fn invalid_and_failed_trials_lend_no_figure() {
         }
     }
     let poll = row(&record, "poll");
-    assert_eq!((poll.accepted, poll.accept.slope), (None, None));
+    assert_eq!((poll.value("accepted"), accept(&poll).slope), (None, None));
     for trial in &mut record.trials {
         trial.outcome = Outcome::Interrupted;
     }
@@ -73,9 +83,9 @@ fn invalid_and_failed_trials_lend_no_figure() {
 #[test]
 fn what_is_published_is_of_no_more_connections_and_of_no_server() {
     let mut record = fixture::accept();
-    let words = |record: &RunRecord, target| {
-        let published = row(record, target).published;
-        published.map(|published| published.accept)
+    let words = |record: &RunRecord, target| match row(record, target).published? {
+        Published::Accept(published) => Some(published.accept),
+        other => panic!("of another experiment: {other:?}"),
     };
     assert_eq!(
         words(&record, "epoll-edge").as_deref(),

@@ -5,7 +5,9 @@ use std::path::Path;
 use throng_record::{
     Expect, Finding, OneCoreCause, Outcome, Protocol, RunRecord, SweptValue, Trial, Verdict,
 };
-use throng_report::backlog::{Cell, Failures, KernelAccount};
+use throng_report::backlog::published;
+use throng_report::published::Published;
+use throng_report::row::Row;
 use throng_report::summary::Standing;
 use throng_report::{Format, Summary, render};
 
@@ -13,28 +15,48 @@ use super::FULL;
 
 use crate::fixture;
 
-fn cell(record: &RunRecord, target: usize, backlog: u32, clients: u32) -> Cell {
+fn cell(record: &RunRecord, target: usize, backlog: u32, clients: u32) -> Row {
     let summary = Summary::of(record);
     let name = &record.plan.targets[target].name;
     let settings = &record.plan.settings;
-    let mut rows = summary
-        .tables
-        .iter()
-        .filter(|table| table.target == name)
-        .flat_map(|table| &table.rows);
-    rows.find(|row| row.clients == clients && settings[row.setting as usize].backlog == backlog)
+    let mut rows = summary.rows.into_iter().filter(|row| row.target == *name);
+    rows.find(|row| row.connections == clients && settings[row.setting as usize].backlog == backlog)
         .expect("the plan has this row")
-        .clone()
+}
+
+fn beside(row: &Row) -> Option<published::Published> {
+    match row.published.clone()? {
+        Published::Backlog(beside) => Some(beside),
+        other => panic!("of another experiment: {other:?}"),
+    }
+}
+
+/// What became of the requests that were not answered.
+fn failures(row: &Row) -> [Option<f64>; 8] {
+    [
+        "errors",
+        "refused",
+        "reset",
+        "closed",
+        "timed_out",
+        "ports_exhausted",
+        "wrong_answers",
+        "other_errors",
+    ]
+    .map(|key| row.value(key))
 }
 
 #[test]
 fn a_cell_stands_beside_what_was_published_of_it_and_of_no_other() {
     let record = fixture::backlog();
     let one = cell(&record, 0, 5, 32);
-    let time = one.duration_ns.expect("measured");
+    let time = one.estimate("duration_ns").expect("measured");
     assert_eq!((time.values, time.median), (2, 10_210_000_000.0));
-    assert_eq!(one.amplification, Some(10_210_000_000.0 / 6_400_000_000.0));
-    let published = one.published.expect("published");
+    assert_eq!(
+        one.value("amplification"),
+        Some(10_210_000_000.0 / 6_400_000_000.0)
+    );
+    let published = beside(&one).expect("published");
     assert_eq!(published.table.title, "backlog 5, one at a time");
     assert_eq!(published.row.times_ms, [10_299]);
     assert_eq!(published.amplifications, [10_299.0 / 6_400.0]);
@@ -51,36 +73,39 @@ fn a_cell_stands_beside_what_was_published_of_it_and_of_no_other() {
 #[test]
 fn what_was_not_seen_is_absent_and_what_did_not_happen_is_none() {
     let elsewhere = fixture::backlog_elsewhere();
-    assert_eq!(
-        cell(&elsewhere, 0, 5, 32).kernel,
-        KernelAccount::default(),
-        "three connections without TCP_INFO leave no sums"
-    );
-    let here = cell(&fixture::backlog(), 0, 256, 32).kernel;
-    assert_eq!((here.overflows, here.cookies_sent), (Some(0.0), Some(0.0)));
-    assert_eq!(here.accept_queue_max, Some(31.0));
+    let there = cell(&elsewhere, 0, 5, 32);
+    for key in [
+        "listen_overflows",
+        "listen_drops",
+        "syn_cookies_sent",
+        "syn_retransmissions",
+        "syn_ack_retransmissions",
+        "data_retransmissions",
+        "accept_queue_max",
+    ] {
+        // Three connections without TCP_INFO leave no sums.
+        assert_eq!(there.value(key), None, "{key}");
+    }
+    let here = cell(&fixture::backlog(), 0, 256, 32);
+    assert_eq!(here.value("listen_overflows"), Some(0.0));
+    assert_eq!(here.value("syn_cookies_sent"), Some(0.0));
+    assert_eq!(here.value("accept_queue_max"), Some(31.0));
     let mut unread = fixture::backlog();
     for trial in &mut unread.trials {
         trial.kernel_counters.clear();
     }
-    assert_eq!(cell(&unread, 0, 256, 32).kernel.overflows, None);
+    let unread = cell(&unread, 0, 256, 32);
+    assert_eq!(unread.value("listen_overflows"), None);
 }
 
 #[test]
 fn failures_are_told_apart_and_summed_over_repeats() {
-    let failures = cell(&fixture::backlog(), 0, 5, 32).failures;
-    let expected = Failures {
-        closed: 2,
-        timed_out: 2,
-        ..Failures::default()
-    };
-    assert_eq!(failures, expected);
-    assert_eq!(failures.total(), 4);
-    let elsewhere = cell(&fixture::backlog_elsewhere(), 0, 5, 32).failures;
-    assert_eq!(
-        (elsewhere.refused, elsewhere.reset, elsewhere.timed_out),
-        (4, 1, 2)
-    );
+    let here = cell(&fixture::backlog(), 0, 5, 32);
+    let expected = [4.0, 0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 0.0];
+    assert_eq!(failures(&here), expected.map(Some));
+    let elsewhere = cell(&fixture::backlog_elsewhere(), 0, 5, 32);
+    let expected = [7.0, 4.0, 1.0, 0.0, 2.0, 0.0, 0.0, 0.0];
+    assert_eq!(failures(&elsewhere), expected.map(Some));
 }
 
 #[test]
@@ -445,7 +470,7 @@ fn an_amplification_is_marked_where_requests_failed_and_never_below_one() {
             phase.duration_ns = phase.duration_least_ns.expect("known") * 9 / 10;
         }
     }
-    assert_eq!(cell(&record, 0, 5, 32).amplification, None);
+    assert_eq!(cell(&record, 0, 5, 32).value("amplification"), None);
     for format in [Format::Terminal, Format::Csv] {
         let text = render(&record, format, &FULL);
         for below in ["0.90", "0.9,"] {

@@ -20,12 +20,15 @@ fn they_are_ranked_and_counted_and_the_attempt_before_is_not() {
     let record = fixture::disturbed();
     assert_eq!(record.trials.len(), 13);
     let summary = Summary::of(&record);
-    let rows = &summary.groups[0].rows;
+    let rows = &summary.rows;
     assert_eq!(rows.len(), 2);
     for row in rows {
         assert_eq!(row.standing, Standing::Ranked);
         assert_eq!(row.trials.valid, 6);
-        assert_eq!(row.messages_per_second.expect("ranked").values, 6);
+        assert_eq!(
+            row.estimate("messages_per_second").expect("ranked").values,
+            6
+        );
     }
     let mut disturbed: Vec<u32> = rows.iter().map(|row| row.trials.disturbed).collect();
     disturbed.sort_unstable();

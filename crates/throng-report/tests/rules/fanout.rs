@@ -1,35 +1,33 @@
 //! The rules of the fan-out's report.
 
 use throng_record::{Check, CheckKind, CheckResult, ErrorKind, Outcome, RunRecord, Verdict};
-use throng_report::fanout::Row;
+use throng_report::detail::Detail;
+use throng_report::fanout::order::Order;
 use throng_report::median::{Estimate, Spread};
 use throng_report::phases::PhaseKind;
+use throng_report::row::Row;
 use throng_report::summary::Standing;
-use throng_report::{Format, Options, Summary, render};
+use throng_report::{Format, Options, render};
 
-use super::FULL;
+use super::{FULL, row};
 
 use crate::fixture;
 
-fn row(record: &RunRecord, connections: u32, target: &str) -> Row {
-    let summary = Summary::of(record);
-    let mut tables = summary.fanouts.iter();
-    let table = tables.find(|table| table.connections == connections);
-    let mut rows = table.expect("the plan has it").rows.iter();
-    rows.find(|row| row.crowd.target == target)
-        .expect("the plan has it")
-        .clone()
+fn length(row: &Row, phase: &str) -> Option<Estimate> {
+    row.estimate(&format!("{phase}_duration_ns"))
 }
 
-fn length(row: &Row, phase: PhaseKind) -> Option<Estimate> {
-    let mut phases = row.phases.iter();
-    phases.find(|one| one.phase == phase)?.duration_ns
+fn order(row: &Row) -> &[Order] {
+    match &row.detail {
+        Some(Detail::Fanout { order }) => order,
+        other => panic!("of another experiment: {other:?}"),
+    }
 }
 
 #[test]
 fn a_phase_is_the_median_of_the_repeats_with_its_spread() {
     let record = fixture::fanout();
-    let get = length(&row(&record, 7_000, "epoll-edge"), PhaseKind::Get).expect("measured");
+    let get = length(&row(&record, 7_000, "epoll-edge"), "get").expect("measured");
     let mut lengths: Vec<u64> = record
         .trials
         .iter()
@@ -40,28 +38,31 @@ fn a_phase_is_the_median_of_the_repeats_with_its_spread() {
     assert_eq!((get.values, get.median), (3, lengths[1] as f64));
     assert!(matches!(get.spread, Spread::Range { .. }));
     let six = fixture::fanout_sustained();
-    let six = length(&row(&six, 2_000, "epoll-edge"), PhaseKind::Connect).expect("measured");
+    let six = length(&row(&six, 2_000, "epoll-edge"), "connect").expect("measured");
     assert!(matches!(six.spread, Spread::Interval95 { .. }));
 }
 
 #[test]
 fn the_cost_of_the_put_is_told_with_the_get_alone() {
     let row = row(&fixture::fanout(), 1_000, "epoll-edge");
-    let phases: Vec<PhaseKind> = row.phases.iter().map(|one| one.phase).collect();
-    assert_eq!(phases, PhaseKind::OF_FANOUT[..4]);
-    assert!(row.phases[2].generator.is_none() && row.phases[2].server.is_none());
-    assert!(row.phases[3].generator.is_some() && row.phases[3].server.is_some());
+    let has = |phase: &str, part: &str| row.found(&format!("{phase}_{part}")).is_some();
+    for phase in ["connect", "acknowledge", "put", "get"] {
+        assert!(has(phase, "duration_ns"), "{phase}");
+        let costs = ["generator_cpu_ns", "server_cpu_ns"].map(|part| has(phase, part));
+        assert_eq!(costs, [phase != "put"; 2], "{phase}");
+    }
+    assert!(!has("sustain", "duration_ns"));
 }
 
 #[test]
 fn a_row_that_ran_into_its_limit_shows_how_far_it_came_with_a_mark() {
     let record = fixture::fanout();
     let row = row(&record, 25_000, "two-threads-per-connection");
-    assert_eq!(row.crowd.standing, Standing::Invalid);
-    assert_eq!(row.crowd.connected, Some(16_019));
-    assert!(length(&row, PhaseKind::Acknowledge).is_some());
-    assert_eq!(length(&row, PhaseKind::Get), None);
-    let refused = &row.crowd.errors[&ErrorKind::ConnectRefused];
+    assert_eq!(row.standing, Standing::Invalid);
+    assert_eq!(row.value("connected"), Some(16_019.0));
+    assert!(length(&row, "acknowledge").is_some());
+    assert_eq!(length(&row, "get"), None);
+    let refused = &row.errors[&ErrorKind::ConnectRefused];
     assert_eq!((refused.count, refused.connections[0]), (60, 16_019));
     for format in [Format::Terminal, Format::Markdown] {
         let text = render(&record, format, &FULL);
@@ -97,8 +98,8 @@ fn greetings_that_did_not_come_to_all_have_no_length_of_0() {
         }];
     }
     let row = row(&record, 7_000, "epoll-edge");
-    assert_eq!(row.crowd.standing, Standing::Partial);
-    assert_eq!(length(&row, PhaseKind::Acknowledge), None);
+    assert_eq!(row.standing, Standing::Partial);
+    assert_eq!(length(&row, "acknowledge"), None);
     let markdown = render(&record, Format::Markdown, &FULL);
     assert!(markdown.contains("|  | ack | † – |"), "{markdown}");
     assert!(!markdown.contains("† 0 ns"), "{markdown}");
@@ -108,8 +109,8 @@ fn greetings_that_did_not_come_to_all_have_no_length_of_0() {
 fn who_hears_late_is_told_by_the_order_of_the_connects() {
     let record = fixture::fanout();
     let row = row(&record, 25_000, "epoll-edge");
-    let [greeted, heard] = &row.order[..] else {
-        panic!("{:?}", row.order);
+    let [greeted, heard] = order(&row) else {
+        panic!("{:?}", order(&row));
     };
     assert_eq!(
         (greeted.phase, heard.phase),
@@ -147,13 +148,14 @@ fn wrong_bytes_are_shown_beside_those_that_were_due() {
 #[test]
 fn a_trial_without_a_phase_lends_its_others() {
     let row = row(&fixture::fanout_sustained(), 2_000, "epoll-edge");
-    let sustained = row.sustained.as_ref().expect("five have it");
-    assert_eq!(sustained.deliveries_per_second.values, 5);
-    assert_eq!(sustained.missing, 15);
-    let get = length(&row, PhaseKind::Get).expect("all have it");
+    let rate = row.estimate("sustain_deliveries_per_second");
+    assert_eq!(rate.expect("five have it").values, 5);
+    assert_eq!(row.value("sustain_missing"), Some(15.0));
+    let get = length(&row, "get").expect("all have it");
     assert_eq!(get.values, 6);
-    assert!(row.phases.iter().all(|phase| phase.server.is_none()));
-    assert_eq!((row.server_rss_bytes, row.server_pss_bytes), (None, None));
+    let mut keys = row.figures.keys();
+    assert!(!keys.any(|key| key.contains("server_cpu") || key.contains("_rss_")));
+    assert_eq!(row.value("server_pss_connected_bytes"), None);
 }
 
 #[test]
@@ -178,17 +180,14 @@ fn what_is_published_stands_at_the_same_number_of_connections_only() {
 fn invalid_failed_and_missing_trials_have_a_report() {
     let mut record = fixture::fanout();
     let failed = row(&record, 25_000, "./mine | cat");
-    assert_eq!(
-        (failed.crowd.standing, failed.crowd.connected),
-        (Standing::Failed, None)
-    );
-    assert!(failed.phases.is_empty());
+    assert_eq!(failed.standing, Standing::Failed);
+    assert!(failed.figures.is_empty());
     for trial in &mut record.trials {
         trial.outcome = Outcome::Interrupted;
     }
     let cut = row(&record, 1_000, "epoll-edge");
-    assert_eq!(cut.crowd.standing, Standing::NotMeasured);
-    assert_eq!(cut.crowd.connected, Some(1_000));
+    assert_eq!(cut.standing, Standing::NotMeasured);
+    assert_eq!(cut.value("connected"), Some(1_000.0));
     let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("✗ interrupted"), "{text}");
     for trial in &mut record.trials {

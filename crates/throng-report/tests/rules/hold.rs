@@ -1,9 +1,11 @@
 //! The rules of the hold experiment's report.
 
 use throng_record::{CheckKind, CheckResult, Outcome, PhaseName, RunRecord, Verdict};
-use throng_report::hold::Row;
+use throng_report::detail::Detail;
+use throng_report::hold::curve::Point;
+use throng_report::hold::memory::KernelMemory;
 use throng_report::median::Spread;
-use throng_report::phases::PhaseKind;
+use throng_report::row::Row;
 use throng_report::summary::Standing;
 use throng_report::{Format, Summary, render};
 
@@ -13,21 +15,34 @@ use crate::fixture;
 
 fn row(record: &RunRecord, target: &str) -> Row {
     let summary = Summary::of(record);
-    let mut rows = summary.holds.iter().rev();
-    rows.find(|row| row.crowd.target == target)
+    let mut rows = summary.rows.into_iter().rev();
+    rows.find(|row| row.target == target)
         .expect("the plan has it")
-        .clone()
+}
+
+fn curve(row: &Row) -> &[Point] {
+    match &row.detail {
+        Some(Detail::Hold { curve, .. }) => curve,
+        other => panic!("of another experiment: {other:?}"),
+    }
+}
+
+fn kernel(row: &Row) -> &KernelMemory {
+    match &row.detail {
+        Some(Detail::Hold { kernel, .. }) => kernel.as_ref().expect("measured"),
+        other => panic!("of another experiment: {other:?}"),
+    }
 }
 
 #[test]
 fn the_rate_of_the_first_stands_beside_that_of_the_last() {
     let row = row(&fixture::hold(), "epoll-shared");
-    let first = row.connects_per_second_first.expect("measured").median;
-    let last = row.connects_per_second_last.expect("measured").median;
+    let first = row.value("connects_per_second_first").expect("measured");
+    let last = row.value("connects_per_second_last").expect("measured");
     assert!((40_000.0..60_000.0).contains(&first), "{first}");
     assert!(last < first * 0.9, "{last} of {first}");
-    assert!((30..=60).contains(&row.curve.len()));
-    let end = row.curve.last().expect("some");
+    assert!((30..=60).contains(&curve(&row).len()));
+    let end = curve(&row).last().expect("some");
     assert_eq!(end.opened, 1_000_000);
 }
 
@@ -35,11 +50,10 @@ fn the_rate_of_the_first_stands_beside_that_of_the_last() {
 fn a_model_that_holds_fewer_keeps_its_figures_and_says_what_stopped_it() {
     let record = fixture::hold();
     let row = row(&record, "thread-per-connection");
-    assert_eq!(row.crowd.standing, Standing::Partial);
-    assert_eq!(row.crowd.connected, Some(32_114));
-    assert!(row.server_bytes_per_connection.is_some());
-    let kernel = row.kernel.as_ref().expect("measured");
-    assert_eq!(kernel.kernel_stack_bytes, 16_384.0);
+    assert_eq!(row.standing, Standing::Partial);
+    assert_eq!(row.value("connected"), Some(32_114.0));
+    assert!(row.found("server_memory_per_connection_bytes").is_some());
+    assert_eq!(kernel(&row).kernel_stack_bytes, 16_384.0);
     for format in [Format::Terminal, Format::Markdown] {
         let text = render(&record, format, &FULL);
         // The terminal breaks its lines.
@@ -56,15 +70,17 @@ fn a_model_that_holds_fewer_keeps_its_figures_and_says_what_stopped_it() {
 #[test]
 fn slabs_are_told_where_they_could_be_read() {
     let record = fixture::hold();
-    let kernel = row(&record, "epoll-shared").kernel.expect("measured");
-    assert_eq!(kernel.slabs[0].bytes, 5_120.0);
-    assert_eq!(kernel.grown_bytes, 8_220.0 * 1e6);
-    assert_eq!(kernel.left_bytes, Some(210.0 * 1e6));
+    let measured = row(&record, "epoll-shared");
+    let grown = kernel(&measured);
+    assert_eq!(grown.slabs[0].bytes, 5_120.0);
+    assert_eq!(grown.grown_bytes, 8_220.0 * 1e6);
+    assert_eq!(grown.left_bytes, Some(210.0 * 1e6));
     let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("TCP 5,120 B"), "{text}");
     let few = fixture::hold_few();
-    let kernel = row(&few, "epoll-shared").kernel.expect("measured");
-    assert!(kernel.slabs.is_empty() && kernel.left_bytes.is_none());
+    let measured = row(&few, "epoll-shared");
+    let grown = kernel(&measured);
+    assert!(grown.slabs.is_empty() && grown.left_bytes.is_none());
     let text = render(&few, Format::Terminal, &FULL);
     assert!(!text.contains("Slab that grew"), "{text}");
 }
@@ -73,29 +89,31 @@ fn slabs_are_told_where_they_could_be_read() {
 fn invalid_and_interrupted_trials_stand_beside_no_valid_one() {
     let mut record = fixture::hold_few();
     let valid = row(&record, "epoll-shared");
-    assert_eq!((valid.crowd.trials_behind, valid.answered), (1, Some(737)));
-    let rate = valid.crowd.connects_per_second.expect("measured");
+    assert_eq!(valid.trials_behind, 1);
+    assert_eq!(valid.value("answered"), Some(737.0));
+    let rate = valid.estimate("connects_per_second").expect("measured");
     assert_eq!(rate.spread, Spread::Single);
     // Errors of every trial are told, whatever it is worth.
-    assert_eq!(valid.lost, 1);
+    assert_eq!(valid.value("lost"), Some(1.0));
     record.trials.remove(0);
     let invalid = row(&record, "epoll-shared");
-    assert_eq!(invalid.crowd.standing, Standing::Invalid);
+    assert_eq!(invalid.standing, Standing::Invalid);
     let text = render(&record, Format::Terminal, &FULL);
     assert!(text.contains("✗ invalid: CPU time stolen"), "{text}");
     assert!(text.contains("✗: of trials that failed a check"), "{text}");
     record.trials.remove(0);
     assert_eq!(record.trials[0].outcome, Outcome::Interrupted);
     let cut = row(&record, "epoll-shared");
-    assert_eq!(cut.crowd.standing, Standing::NotMeasured);
-    assert_eq!((cut.crowd.connected, cut.answered), (Some(3_000), None));
+    assert_eq!(cut.standing, Standing::NotMeasured);
+    assert_eq!(cut.value("connected"), Some(3_000.0));
+    assert_eq!(cut.value("answered"), None);
 }
 
 #[test]
 fn connections_that_were_not_pinged_have_a_column_where_there_are_any() {
     let markdown = |record: &RunRecord| render(record, Format::Markdown, &FULL);
     let few = fixture::hold_few();
-    assert_eq!(row(&few, "epoll-shared").not_pinged, Some(12));
+    assert_eq!(row(&few, "epoll-shared").value("not_pinged"), Some(12.0));
     for format in [Format::Terminal, Format::Markdown] {
         let text = render(&few, format, &FULL);
         assert!(text.contains("not pinged: connections"), "{text}");
@@ -109,12 +127,14 @@ fn connections_that_were_not_pinged_have_a_column_where_there_are_any() {
 fn each_phase_stands_with_what_it_cost_both_sides() {
     let record = fixture::hold();
     let row = row(&record, "epoll-shared");
-    let phases: Vec<PhaseKind> = row.phases.iter().map(|one| one.phase).collect();
-    assert_eq!(phases, PhaseKind::OF_HOLD);
-    let close = row.phases.last().expect("four");
-    assert_eq!(close.duration_ns.expect("measured").median, 4.3e9);
-    assert_eq!(close.generator.expect("measured").cpu_ns, 3.9e9);
-    assert_eq!(close.server.expect("measured").threads, 54.0);
+    for phase in ["connect", "hold", "ping", "close"] {
+        for part in ["duration_ns", "generator_cpu_ns", "server_cpu_ns"] {
+            assert!(row.found(&format!("{phase}_{part}")).is_some(), "{phase}");
+        }
+    }
+    assert_eq!(row.value("close_duration_ns"), Some(4.3e9));
+    assert_eq!(row.value("close_generator_cpu_ns"), Some(3.9e9));
+    assert_eq!(row.value("close_server_threads"), Some(54.0));
     let markdown = render(&record, Format::Markdown, &FULL);
     assert!(
         markdown.contains("| epoll-shared | 1,000,000 | connect | 2"),
@@ -135,11 +155,8 @@ fn a_phases_cpu_time_stands_beside_the_time_in_which_it_was_used() {
     let ping = trial.phases.ping_mut().expect("made with one");
     ping.duration_ns = 1_200_000_000;
     let row = row(&record, "epoll-shared");
-    let mut phases = row.phases.iter();
-    let ping = phases.find(|one| one.phase == PhaseKind::Ping);
-    let ping = ping.expect("it was measured");
-    assert_eq!(ping.duration_ns.map(|found| found.median), Some(1.2e9));
-    assert_eq!(ping.window_ns, Some(12.3e9));
+    assert_eq!(row.value("ping_duration_ns"), Some(1.2e9));
+    assert_eq!(row.value("ping_window_ns"), Some(12.3e9));
     let text = render(&record, Format::Markdown, &FULL);
     assert!(text.contains("| ping | 1.20 s | 12.3 s |"), "{text}");
     let csv = render(&record, Format::Csv, &FULL);
@@ -152,10 +169,9 @@ fn pings_none_of_which_was_answered_have_no_length() {
     let ping = record.trials[0].phases.ping_mut().expect("made with one");
     (ping.answered, ping.duration_ns) = (0, 0);
     let row = row(&record, "epoll-shared");
-    assert_eq!((row.answered, row.ping_duration_ns), (Some(0), None));
-    let mut phases = row.phases.iter();
-    let ping = phases.find(|one| one.phase == PhaseKind::Ping);
-    assert_eq!(ping.expect("it cost something").duration_ns, None);
+    assert_eq!(row.value("answered"), Some(0.0));
+    assert_eq!(row.value("ping_duration_ns"), None);
+    assert!(row.value("ping_generator_cpu_ns").is_some());
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The published echo servers beside measured ones: only of the same name, asked the same.
 
 use throng_record::{Amount, Pacing, RunRecord};
-use throng_report::summary::Row;
+use throng_report::published::Published;
+use throng_report::row::Row;
 use throng_report::{Format, Summary, languages};
 
 use super::{fixture, terminal};
@@ -27,15 +28,20 @@ fn with_warmup(mut record: RunRecord, warmup: Amount) -> RunRecord {
 }
 
 fn row(record: &RunRecord, target: &str) -> Option<Row> {
-    let summary = Summary::of(record);
-    let mut groups = summary.groups.iter();
-    let group = groups.find(|group| group.connections == 100)?;
-    group.rows.iter().find(|row| row.target == target).cloned()
+    let mut rows = Summary::of(record).rows.into_iter();
+    rows.find(|row| row.connections == 100 && row.target == target)
+}
+
+fn beside(row: Row) -> Option<languages::Beside> {
+    match row.published? {
+        Published::Echo(beside) => Some(beside),
+        other => panic!("of another experiment: {other:?}"),
+    }
 }
 
 fn published(record: &RunRecord, target: &str) -> Option<f64> {
     let row = row(record, target).expect("the plan has it");
-    row.published.map(|one| one.published_messages_per_second)
+    beside(row).map(|one| one.published_messages_per_second)
 }
 
 #[test]
@@ -51,7 +57,7 @@ fn the_first_run_stands_beside_a_cold_server_and_the_median_of_the_later_ones_be
 #[test]
 fn of_several_published_versions_the_latest_stands_in_the_table() {
     let row = row(&as_published(), "python/gevent").expect("the plan has it");
-    let name = &row.published.expect("published").published.name;
+    let name = &beside(row).expect("published").published.name;
     assert_eq!(name, "gevent 1.0a2, Python 2.7.2");
 }
 
@@ -70,12 +76,8 @@ fn what_was_asked_otherwise_has_nothing_beside_it() {
     );
     let record = as_published();
     let summary = Summary::of(&record);
-    let elsewhere = summary
-        .groups
-        .iter()
-        .filter(|group| group.connections != 100);
-    let mut rows = elsewhere.flat_map(|group| &group.rows);
-    assert!(rows.all(|row| row.published.is_none()));
+    let mut elsewhere = summary.rows.iter().filter(|row| row.connections != 100);
+    assert!(elsewhere.all(|row| row.published.is_none()));
     let json = throng_report::render(&closed, Format::Json, &throng_report::Options::default());
     assert!(!json.contains("published_messages_per_second"));
 }

@@ -12,14 +12,14 @@ mod hold;
 mod languages;
 mod rates;
 
-use throng_record::plan::Experiment;
 use throng_record::{
-    Check, CheckKind, CheckResult, Finding, Outcome, PhaseName, RepliesPerConnection, RunRecord,
-    SteadyWindow, Trial, Verdict,
+    Check, CheckKind, CheckResult, Finding, Histogram, Outcome, PhaseName, RepliesPerConnection,
+    RunRecord, SteadyWindow, Trial, Verdict, histogram,
 };
 use throng_report::median::Spread;
 use throng_report::ratio::{Bound, Compared};
-use throng_report::summary::{Row, Standing};
+use throng_report::row::{Part, PartKind, Row};
+use throng_report::summary::Standing;
 use throng_report::{Format, Options, Summary, render};
 
 /// Everything there is to say, however wide.
@@ -30,13 +30,17 @@ const FULL: Options = Options {
 };
 
 fn row(record: &RunRecord, connections: u32, target: &str) -> Row {
-    Summary::of(record)
-        .groups
-        .iter()
-        .find(|group| group.connections == connections)
-        .and_then(|group| group.rows.iter().find(|row| row.target == target))
-        .cloned()
+    let mut rows = Summary::of(record).rows.into_iter();
+    rows.find(|row| row.connections == connections && row.target == target)
         .expect("the plan has this row")
+}
+
+/// The rows of each setting.
+fn groups(record: &RunRecord) -> Vec<Vec<Row>> {
+    let rows = Summary::of(record).rows;
+    rows.chunk_by(|one, other| one.setting == other.setting)
+        .map(<[Row]>::to_vec)
+        .collect()
 }
 
 fn every_record() -> Vec<RunRecord> {
@@ -75,16 +79,15 @@ fn terminal(record: &RunRecord, width: Option<u16>, colour: bool) -> String {
 #[test]
 fn ranked_rows_come_first_and_alone_have_a_place() {
     let record = fixture::closed();
-    for group in Summary::of(&record).groups {
-        assert!(group.rows.is_sorted_by_key(|row| row.standing));
-        for row in &group.rows {
+    for group in groups(&record) {
+        assert!(group.is_sorted_by_key(|row| row.standing));
+        for row in &group {
             assert_eq!(row.rank.is_some(), row.standing == Standing::Ranked);
         }
         let ranked: Vec<f64> = group
-            .rows
             .iter()
             .filter(|row| row.rank.is_some())
-            .map(|row| row.messages_per_second.expect("ranked").median)
+            .map(|row| row.value("messages_per_second").expect("ranked"))
             .collect();
         assert!(ranked.is_sorted_by(|one, other| one >= other), "{ranked:?}");
     }
@@ -119,11 +122,9 @@ fn a_few_qualified_trials_leave_a_row_ranked_on_its_valid_ones() {
     }
     let found = row(&record, 100, "io-uring");
     assert_eq!(found.standing, Standing::Ranked);
-    assert_eq!(found.messages_per_second.expect("four").values, 4);
-    assert!(matches!(
-        found.messages_per_second.expect("four").spread,
-        Spread::Range { .. }
-    ));
+    let rate = found.estimate("messages_per_second").expect("four");
+    assert_eq!(rate.values, 4);
+    assert!(matches!(rate.spread, Spread::Range { .. }));
 }
 
 #[test]
@@ -153,22 +154,30 @@ fn without_a_valid_baseline_there_is_no_ratio_and_a_note_says_so() {
 
 #[test]
 fn latencies_are_those_of_all_messages_and_no_mean_of_percentiles() {
-    let record = fixture::closed();
-    assert_eq!(
-        row(&record, 10, "poll").latency.expect("valid").count,
-        60_000
-    );
-    assert_eq!(
-        row(&record, 100, "poll").latency.expect("valid").count,
-        30_000
-    );
+    let mut record = fixture::closed();
+    let p50 = |record: &RunRecord, connections| {
+        let row = row(record, connections, "poll");
+        let found = *row.found("latency_ns_p50").expect("valid");
+        (found.value, found.trials)
+    };
+    let (before_ns, trials) = p50(&record, 10);
+    assert_eq!((trials, p50(&record, 100).1), (6, 3));
+    // One trial of six with more messages than all others together, each of a second.
+    let of_poll = |trial: &&mut Trial| trial.target == 3 && trial.job.fleet.connections == 10;
+    let trial = record.trials.iter_mut().find(of_poll).expect("there");
+    let mut slow = histogram::empty();
+    slow.record_n(1_000_000_000, 100_000).expect("within range");
+    trial.phases.exchange_mut().expect("exchanged").latency = Histogram::from(&slow);
+    let (after_ns, _) = p50(&record, 10);
+    assert!(before_ns < 1e6, "{before_ns}");
+    assert!((after_ns / 1e9 - 1.0).abs() < 0.01, "{after_ns}");
 }
 
 #[test]
 fn an_open_loop_is_ranked_by_its_tail() {
     let record = fixture::open();
     let summary = Summary::of(&record);
-    let rows = &summary.groups[0].rows;
+    let rows = &summary.rows;
     assert_eq!(rows[0].target, "io-uring");
     let ratio = rows[0].ratio_to_baseline.expect("two pairs");
     assert_eq!(ratio.compared, Compared::LatencyP99);
@@ -181,10 +190,8 @@ fn an_interrupted_trial_is_counted_and_its_figures_are_not() {
     assert_eq!(record.trials[9].outcome, Outcome::Interrupted);
     let found = row(&record, 10, "./mine | cat");
     assert_eq!((found.trials.valid, found.trials.interrupted), (1, 1));
-    assert_eq!(
-        found.messages_per_second.expect("one").spread,
-        Spread::Single
-    );
+    let rate = found.estimate("messages_per_second").expect("one");
+    assert_eq!(rate.spread, Spread::Single);
     assert_eq!(Summary::of(&record).trials_made, 9);
 }
 
@@ -214,7 +221,7 @@ fn a_damaged_record_is_reported_as_far_as_it_goes() {
         text.contains("epoll-edge at 10 connections: not readable in the record: latency:"),
         "{text}"
     );
-    assert_eq!(row(&record, 10, "epoll-edge").latency, None);
+    assert_eq!(row(&record, 10, "epoll-edge").found("latency_ns_p50"), None);
 }
 
 #[test]
@@ -231,18 +238,17 @@ fn settings_that_are_missing_are_no_reason_to_fail() {
 #[test]
 fn a_table_is_headed_by_what_is_swept() {
     let record = fixture::swept();
-    let summary = Summary::of(&record);
+    let heading = |record: &RunRecord, setting: usize| groups(record)[setting][0].heading.clone();
     assert_eq!(
-        summary.groups[3].heading,
+        heading(&record, 3),
         "1,000 connections · size 6 · outstanding 8"
     );
     let mut sizes = record.clone();
     for setting in &mut sizes.plan.settings {
         setting.swept.truncate(1);
     }
-    assert_eq!(Summary::of(&sizes).groups[7].heading, "size 1024");
-    let single = fixture::open();
-    assert_eq!(Summary::of(&single).groups[0].heading, "100 connections");
+    assert_eq!(heading(&sizes, 7), "size 1024");
+    assert_eq!(heading(&fixture::open(), 0), "100 connections");
 }
 
 #[test]
@@ -335,20 +341,18 @@ fn the_json_is_json_and_holds_every_row() {
     for record in every_record() {
         let text = render(&record, Format::Json, &FULL);
         let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        let tables = match record.plan.experiment {
-            Experiment::Echo | Experiment::Churn => "groups",
-            Experiment::Backlog => "tables",
-            Experiment::Accept => "multiplexers",
-            Experiment::Fanout => "fanouts",
-            Experiment::Hold => "holds",
-        };
-        let tables = value[tables].as_array().expect("tables of rows");
-        let rows: usize = tables
-            .iter()
-            .map(|table| table["rows"].as_array().map_or(1, Vec::len))
-            .sum();
+        let rows = value["rows"].as_array().expect("rows");
         let plan = &record.plan;
-        assert_eq!(rows, plan.settings.len() * plan.targets.len());
+        assert_eq!(rows.len(), plan.settings.len() * plan.targets.len());
+        let figures = value["figures"].as_array().expect("figures");
+        let keys: Vec<&str> = figures
+            .iter()
+            .filter_map(|one| one["key"].as_str())
+            .collect();
+        for row in rows {
+            let figures = row["figures"].as_object().expect("by key");
+            assert!(figures.keys().all(|key| keys.contains(&key.as_str())));
+        }
     }
 }
 
@@ -364,8 +368,13 @@ fn a_server_that_serves_fewer_at_once_says_so_and_is_neither_ranked_nor_invalid(
     }
     let found = row(&record, 10, "poll");
     assert_eq!(found.standing, Standing::Partial);
-    assert_eq!((found.rank, found.serves_of), (None, Some((4, 10))));
-    assert!(found.messages_per_second.is_none());
+    let part = Part {
+        done: PartKind::Served,
+        number: 4,
+        of: 10,
+    };
+    assert_eq!((found.rank, found.part), (None, Some(part)));
+    assert!(found.value("messages_per_second").is_none());
     let text = terminal(&record, None, false);
     assert!(text.contains("serves 4 of 10"), "{text}");
     assert!(text.contains("serves k of N: "), "{text}");
@@ -525,12 +534,12 @@ fn a_row_names_the_cause_and_not_what_the_machine_did_besides() {
 fn a_connect_that_times_out_at_last_is_not_in_the_time_of_opening() {
     let mut record = fixture::hold_few();
     let opened = |record: &RunRecord| {
-        let rows = Summary::of(record).holds;
-        let of_row = |row: &throng_report::hold::Row| {
+        let rows = Summary::of(record).rows;
+        let of_row = |row: &Row| {
             (
-                row.opened_ns,
-                row.crowd.connects_per_second,
-                row.curve.clone(),
+                row.estimate("opened_ns"),
+                row.estimate("connects_per_second"),
+                row.detail.clone(),
             )
         };
         rows.iter().map(of_row).collect::<Vec<_>>()

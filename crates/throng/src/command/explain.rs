@@ -1,4 +1,6 @@
-//! `throng explain NAME`: what a finding, a check or a model is, from the guide that is built into the program.
+//! `throng explain NAME`: what a finding, a check, a figure or a model is, from the guide that is built into the program.
+
+pub(crate) mod figures;
 
 use clap::Args;
 use include_dir::{Dir, include_dir};
@@ -17,9 +19,10 @@ Examples:
   throng explain                           everything that can be explained
   throng explain accept-queue-overflow     a finding: evidence, cause, remedy, how to provoke it
   throng explain steal                     a check
+  throng explain latency_ns_p99            a figure, as CSV and JSON name it
   throng explain epoll-edge                a built-in model";
 
-/// Explain a finding, a check or a model
+/// Explain a finding, a check, a figure or a model
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
@@ -41,20 +44,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         output::write(&listed(&topics), None)?;
         return Ok(Exit::Success);
     };
-    let asked = asked.to_lowercase().replace(['_', ' '], "-");
+    let asked = named(asked);
     // A finding and a check may have the same name, and then both are meant.
-    let texts = topics.iter().filter(|topic| topic.name == asked);
+    let texts = topics.iter().filter(|topic| named(&topic.name) == asked);
     let texts: Vec<&str> = texts.map(|topic| topic.text.trim_end()).collect();
     if texts.is_empty() {
-        let names = topics.iter().map(|topic| topic.name.as_str());
-        let hint = match suggest::nearest(&asked, names) {
-            Some(meant) => format!("did you mean `{meant}`?"),
+        let names: Vec<String> = topics.iter().map(|topic| named(&topic.name)).collect();
+        let nearest = suggest::nearest(&asked, names.iter().map(String::as_str));
+        let meant =
+            nearest.and_then(|meant| topics.iter().find(|topic| named(&topic.name) == meant));
+        let hint = match meant {
+            Some(meant) => format!("did you mean `{}`?", meant.name),
             None => "`throng explain` lists all there is".to_owned(),
         };
         return Err(Failure::usage(format_args!("nothing is called '{asked}'")).hint(hint));
     }
     output::write(&format!("{}\n", texts.join("\n\n")), None)?;
     Ok(Exit::Success)
+}
+
+/// Findings have dashes in their names, figures underscores; people have blanks.
+fn named(name: &str) -> String {
+    name.to_lowercase().replace(['_', ' '], "-")
 }
 
 fn topics() -> Vec<Topic> {
@@ -75,7 +86,19 @@ fn topics() -> Vec<Topic> {
             model.serves_at_once()
         ),
     });
-    pages.chain(checks()).chain(models).collect()
+    let figures = figures::texts().into_iter().map(|(key, text)| Topic {
+        name: key,
+        kind: "figures",
+        text,
+    });
+    let all = pages.chain(checks()).chain(models);
+    all.chain(figures)
+        .chain([Topic {
+            name: "figures".to_owned(),
+            kind: "pages",
+            text: figures::page(),
+        }])
+        .collect()
 }
 
 /// The sections of the page on checks, by the names that the record has for them: the page's table has both.
@@ -115,6 +138,11 @@ fn listed(topics: &[Topic]) -> String {
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
         text += &format!("{kind}\n{}\n\n", textwrap::fill(&names.join("  "), options));
     }
+    let figures = topics.iter().filter(|topic| topic.kind == "figures");
+    text += &format!(
+        "figures\n  {} of them, the columns of CSV: throng explain figures\n\n",
+        figures.count()
+    );
     text + "throng explain NAME\n"
 }
 
@@ -123,11 +151,11 @@ mod tests {
     use super::topics;
 
     #[test]
-    fn every_check_every_finding_and_every_model_has_a_text() {
+    fn every_check_finding_figure_and_model_has_a_text() {
         let topics = topics();
         let number = |kind: &str| topics.iter().filter(|topic| topic.kind == kind).count();
         assert_eq!((number("checks"), number("models")), (14, 19));
-        assert!(number("findings") >= 20);
+        assert!(number("findings") >= 20 && number("figures") > 100);
         for topic in &topics {
             assert!(topic.text.starts_with("# "), "{}", topic.name);
             assert!(topic.text.len() > 60, "{}", topic.name);

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum as _};
 use clap_complete::Shell;
 
+use crate::command::explain::figures;
 use crate::command::{completions, man};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Write manual pages and completions into a folder
+/// Write manual pages, completions and the page of all figures into a folder
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(crate) struct Arguments {
@@ -38,7 +39,8 @@ fn files() -> Vec<(String, String)> {
     let completions = Shell::value_variants()
         .iter()
         .filter_map(|&shell| Some((completions_file(shell)?, completions::text(shell))));
-    man.chain(completions).collect()
+    let figures = ("figures.md".to_owned(), figures::page());
+    man.chain(completions).chain([figures]).collect()
 }
 
 /// Where a shell looks for it; the shells of other systems are left out.

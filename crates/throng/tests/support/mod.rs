@@ -19,6 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The binary.
 pub(crate) const THRONG: &str = env!("CARGO_BIN_EXE_throng");
 
+/// The fields of a column of CSV.
+pub(crate) fn column(table: &str, name: &str) -> Vec<String> {
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let place = header.iter().position(|heading| heading == name);
+    let place = place.unwrap_or_else(|| panic!("no {name} in {header:?}"));
+    let lines = reader
+        .records()
+        .map(|line| line.expect("as wide as the header"));
+    lines.map(|line| line[place].to_owned()).collect()
+}
+
 /// A folder in which the binary runs; gone in the end.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,

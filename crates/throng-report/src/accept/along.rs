@@ -1,60 +1,49 @@
-//! One cost of a multiplexer over the number of idle connections, from the trials that a row stands on.
+//! What a wait costs along the number of idle connections, from the trials that a row stands on.
 
 use serde::Serialize;
 use throng_record::accept::{IdleCost, IdleSlice, Slope};
 
-use crate::median::{self, Estimate};
 use crate::row::median_of;
 
-/// What a wait cost.
+/// Columns of the cost along the idle connections.
+const POINTS: u32 = 6;
+
+/// One of the costs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Cost {
-    /// With the fewest idle connections.
-    pub first: Option<CostAt>,
-    /// With the most.
-    pub last: Option<CostAt>,
+pub struct Along {
     /// Of the trial with the median slope; of an even number of trials the lower of the middle two.
     pub slope: Option<Slope>,
-    /// Median over the trials, in nanoseconds, at each of the table's numbers of idle connections; absent where nothing was measured near it.
-    pub at: Vec<Option<f64>>,
+    /// Median over the trials, in nanoseconds, at each number of idle connections; absent where nothing was measured near it.
+    pub cost_ns: Vec<Option<f64>>,
 }
 
-/// A cost at one number of idle connections.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CostAt {
-    /// Idle connections at the middle of the slice, the fewest of the trials.
-    pub idle: u32,
-    /// Median over the trials, in nanoseconds, of the slice's median.
-    pub cost_ns: Estimate,
+/// From none to all in equal steps.
+pub(crate) fn points(connections: u32) -> Vec<u32> {
+    let step = |number: u32| {
+        let point = u64::from(connections) * u64::from(number) / u64::from(POINTS - 1);
+        u32::try_from(point).unwrap_or(u32::MAX)
+    };
+    let mut points: Vec<u32> = (0..POINTS).map(step).collect();
+    points.dedup();
+    points
 }
 
 /// The cost of these trials.
-pub(super) fn of<'a>(trials: impl Iterator<Item = &'a IdleCost>, idle: &[u32]) -> Cost {
+pub(crate) fn of<'a>(trials: impl Iterator<Item = &'a IdleCost>, idle: &[u32]) -> Along {
     let trials: Vec<&IdleCost> = trials.collect();
     let reach = reach(idle);
     let near = |at: &u32| {
         let of_trial = |cost: &&IdleCost| nearest(&cost.slices, *at, reach).map(cost_ns);
         median_of(trials.iter().filter_map(of_trial))
     };
-    Cost {
-        first: at_end(&trials, |slices| slices.first()),
-        last: at_end(&trials, |slices| slices.last()),
+    Along {
         slope: median_slope(&trials),
-        at: idle.iter().map(near).collect(),
+        cost_ns: idle.iter().map(near).collect(),
     }
 }
 
 fn cost_ns(slice: &IdleSlice) -> f64 {
     slice.cost_ns_median as f64
-}
-
-fn at_end(trials: &[&IdleCost], pick: fn(&[IdleSlice]) -> Option<&IdleSlice>) -> Option<CostAt> {
-    let slices = || trials.iter().filter_map(|cost| pick(&cost.slices));
-    let costs: Vec<f64> = slices().map(cost_ns).collect();
-    Some(CostAt {
-        idle: slices().map(|slice| slice.idle).min()?,
-        cost_ns: median::estimate(&costs)?,
-    })
 }
 
 fn median_slope(trials: &[&IdleCost]) -> Option<Slope> {
@@ -98,9 +87,7 @@ mod tests {
         // It stopped at 1,021 of 10,000.
         let stopped = cost(&[(20, 900), (980, 5_000)], 4.2);
         let found = of([&stopped].into_iter(), &[0, 2_000, 4_000]);
-        assert_eq!(found.at, [Some(900.0), None, None]);
-        let last = found.last.expect("measured");
-        assert_eq!((last.idle, last.cost_ns.median), (980, 5_000.0));
+        assert_eq!(found.cost_ns, [Some(900.0), None, None]);
     }
 
     #[test]
@@ -108,7 +95,7 @@ mod tests {
         let slices: Vec<(u32, u64)> = (0..10).map(|idle| (idle, 100 + u64::from(idle))).collect();
         let found = of([&cost(&slices, 1.0)].into_iter(), &[0, 2, 4, 6, 8, 10]);
         let expected = [100.0, 102.0, 104.0, 106.0, 108.0, 109.0];
-        assert_eq!(found.at, expected.map(Some));
+        assert_eq!(found.cost_ns, expected.map(Some));
     }
 
     #[test]
@@ -122,7 +109,6 @@ mod tests {
     #[test]
     fn nothing_measured_is_nothing_and_not_zero() {
         let found = of([&IdleCost::default()].into_iter(), &[0, 10]);
-        assert_eq!((found.first, found.last), (None, None));
-        assert_eq!(found.at, [None, None]);
+        assert_eq!(found.cost_ns, [None, None]);
     }
 }

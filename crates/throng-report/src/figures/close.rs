@@ -1,0 +1,14 @@
+//! Closing every connection.
+
+use crate::figure::{Figure, Unit};
+use crate::phases::PhaseKind;
+
+pub(super) fn figures() -> Vec<Figure> {
+    vec![Figure::number(
+        "close_duration_ns",
+        "close",
+        Unit::Nanoseconds,
+        "From the first half-close to the last end.",
+        |one| Some(PhaseKind::Close.duration_ns(one.trial)? as f64),
+    )]
+}

@@ -1,0 +1,80 @@
+//! Opening connections that are kept.
+
+use throng_record::ConnectPhase;
+
+use crate::crowd;
+use crate::figure::{Figure, OneTrial, Quantile, Unit};
+use crate::hold::curve::{rate_first, rate_last};
+
+fn phase<'a>(one: &OneTrial<'a>) -> Option<&'a ConnectPhase> {
+    one.trial.phases.connect()
+}
+
+pub(super) fn figures() -> Vec<Figure> {
+    let mut figures = vec![
+        Figure::count(
+            "connected",
+            "connections\nopened",
+            "Connections that opened; of a row the fewest of its trials.",
+            |one| Some(phase(one)?.connected.into()),
+        )
+        .least(),
+        Figure::number(
+            "connect_duration_ns",
+            "connect",
+            Unit::Nanoseconds,
+            "From the first connect to the end of the last, timeouts included.",
+            |one| Some(phase(one)?.duration_ns as f64),
+        ),
+        Figure::number(
+            "opened_ns",
+            "opened\nin",
+            Unit::Nanoseconds,
+            "From the first connect to the last that completed; what timed out afterwards is not in it.",
+            |one| Some(phase(one)?.opened_ns as f64).filter(|&time_ns| time_ns > 0.0),
+        ),
+        Figure::number(
+            "connects_per_second",
+            "connects/s",
+            Unit::PerSecond,
+            "Connections that opened ÷ the time from the first connect to the last that completed.",
+            |one| crowd::connects_per_second(one.trial),
+        ),
+        Figure::number(
+            "connects_per_second_first",
+            "connects/s,\nfirst 10,000",
+            Unit::PerSecond,
+            "Connects per second until the first 10,000 were open, or the first half of fewer than 20,000.",
+            |one| rate_first(phase(one)?),
+        ),
+        Figure::number(
+            "connects_per_second_last",
+            "connects/s,\nlast 10 %",
+            Unit::PerSecond,
+            "Connects per second of the last tenth.",
+            |one| rate_last(phase(one)?),
+        ),
+        Figure::count(
+            "syn_retransmissions",
+            "SYNs\nagain",
+            "SYNs sent again, by the clients' TCP_INFO.",
+            |one| Some(phase(one)?.syn_retransmissions as f64),
+        )
+        .less(),
+        Figure::number(
+            "stopped_at_connection",
+            "stopped\nat",
+            Unit::Index,
+            "The first connection that failed, where that ended the connecting.",
+            |one| Some(phase(one)?.stop.as_ref()?.connection.into()),
+        ),
+    ];
+    figures.extend(Figure::latencies(
+        "connect_latency",
+        "connect",
+        "From the connect call to the established connection",
+        &Quantile::THREE,
+        |trial| Some(&trial.phases.connect()?.latency),
+    ));
+    figures
+}
