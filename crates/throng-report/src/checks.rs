@@ -10,7 +10,7 @@ use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Trial};
 
 use crate::format::{list, plural};
 use crate::setting;
-use crate::summary::target_name;
+use crate::target;
 use crate::text;
 
 /// What is wrong, or to be kept in mind, with some trials.
@@ -153,7 +153,7 @@ fn begun(record: &RunRecord, of: &Trial) -> u32 {
 
 impl Remark {
     fn add(&mut self, record: &RunRecord, trial: &Trial) {
-        let target = target_name(&record.plan, trial.target);
+        let target = target::name(&record.plan, trial.target);
         let is_same = |row: &&mut Place| row.setting == trial.setting && row.target == target;
         if let Some(row) = self.rows.iter_mut().find(is_same) {
             row.trials += 1;

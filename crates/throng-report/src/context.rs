@@ -1,14 +1,12 @@
 //! What stands above the tables: what was asked, under which circumstances, on which machine, and how much of it was done.
 
-mod crowd;
-mod told;
-
-use throng_record::plan::Experiment;
 use throng_record::{Plan, TargetKind};
 
+use crate::circumstances::Circumstances;
+use crate::experiments;
 use crate::format::{exact, plural, setting_ns};
-use crate::summary::{Standing, Summary};
-use told::Told;
+use crate::standing::Standing;
+use crate::summary::Summary;
 
 /// The question.
 pub(crate) fn title(summary: &Summary<'_>) -> String {
@@ -24,18 +22,8 @@ pub(crate) fn title(summary: &Summary<'_>) -> String {
 pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
     let mut phrases = Vec::new();
     if let Some(setting) = plan.settings.first() {
-        let told = Told { plan, setting };
-        phrases.extend(match plan.experiment {
-            Experiment::Echo => told.echo(),
-            Experiment::Accept => vec![
-                format!("{}, all but one idle", told.connections()),
-                plural(plan.repeats.into(), "repeat"),
-            ],
-            Experiment::Fanout => told.fanout(),
-            Experiment::Hold => told.hold(),
-            Experiment::Churn => told.churn(),
-            Experiment::Backlog => told.backlog(),
-        });
+        let asked = Circumstances { plan, setting };
+        phrases.extend(experiments::of(plan.experiment).circumstances(&asked));
     }
     if plan.quick {
         phrases.push("quick: shortened, for a first look".to_owned());
@@ -49,25 +37,25 @@ pub(crate) fn arrangement(summary: &Summary<'_>) -> Vec<String> {
     let Some(setting) = plan.settings.first() else {
         return Vec::new();
     };
-    let told = Told { plan, setting };
-    if plan.experiment == Experiment::Accept {
-        let mut phrases = vec![told.both_ends(), told.network(summary.network)];
-        phrases.extend(told.kernel_sweeps());
+    let asked = Circumstances { plan, setting };
+    if !experiments::of(plan.experiment).has_server() {
+        let mut phrases = vec![asked.both_ends(), asked.network(summary.network)];
+        phrases.extend(asked.kernel_sweeps());
         return phrases;
     }
-    let mut phrases = vec![told.generator()];
+    let mut phrases = vec![asked.generator()];
     if plan
         .targets
         .iter()
         .any(|target| target.kind != TargetKind::Running)
     {
-        phrases.extend(told.server());
-        phrases.push(told.network(summary.network));
-        phrases.extend(told.kernel_sweeps());
+        phrases.extend(asked.server());
+        phrases.push(asked.network(summary.network));
+        phrases.extend(asked.kernel_sweeps());
     }
-    phrases.extend(told.addresses());
-    phrases.extend(told.nodelay());
-    phrases.extend(told.timeouts());
+    phrases.extend(asked.addresses());
+    phrases.extend(asked.nodelay());
+    phrases.extend(asked.timeouts());
     phrases
 }
 

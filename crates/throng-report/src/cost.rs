@@ -2,7 +2,7 @@
 
 use throng_record::{PhaseCost, PhaseName, SideCost};
 
-use crate::figure::{Better, Figure, Unit};
+use crate::unit::{Better, Unit};
 
 /// One of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,24 +22,6 @@ pub(crate) enum Part {
     Rss,
 }
 
-/// All that is told of a phase.
-pub(crate) fn figures(phase: PhaseName) -> Vec<Figure> {
-    use Part::{Cpu, Rss, System, Threads, User, Window};
-    use Side::{Generator, Server};
-    let parts = [
-        Window,
-        User(Generator),
-        System(Generator),
-        Cpu(Generator),
-        User(Server),
-        System(Server),
-        Cpu(Server),
-        Threads,
-        Rss,
-    ];
-    parts.map(|part| Figure::cost(phase, part)).to_vec()
-}
-
 impl Side {
     fn word(self) -> &'static str {
         match self {
@@ -57,6 +39,23 @@ impl Side {
 }
 
 impl Part {
+    /// All that is told of a phase.
+    pub(crate) const ALL: [Self; 9] = {
+        use Part::{Cpu, Rss, System, Threads, User, Window};
+        use Side::{Generator, Server};
+        [
+            Window,
+            User(Generator),
+            System(Generator),
+            Cpu(Generator),
+            User(Server),
+            System(Server),
+            Cpu(Server),
+            Threads,
+            Rss,
+        ]
+    };
+
     pub(crate) fn key(self, phase: PhaseName) -> String {
         let phase = phase.name();
         match self {

@@ -7,8 +7,9 @@
 use throng_record::{RunRecord, Trial};
 
 use crate::fact::FACTS;
-use crate::figure::{Figure, OneTrial, Unit};
+use crate::figure::{Figure, OneTrial};
 use crate::figures;
+use crate::unit::Unit;
 
 /// Swept keys that are facts of every trial.
 const TOLD: [&str; 3] = ["connections", "clients", "requests"];

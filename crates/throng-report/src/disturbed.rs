@@ -8,7 +8,7 @@ use throng_record::{CheckKind, CheckResult, RunRecord, Trial};
 use crate::checks::{self, some_of};
 use crate::format::{self, exact, plural};
 use crate::setting;
-use crate::summary::target_name;
+use crate::target;
 
 /// What disturbed the trials of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,7 +75,7 @@ fn number(count: usize) -> u32 {
 fn name(record: &RunRecord, (setting, target): (u32, u32)) -> String {
     let heading = record.plan.settings.get(setting as usize);
     let heading = heading.map_or_else(|| "unknown setting".to_owned(), setting::heading);
-    format!("{} at {heading}", target_name(&record.plan, target))
+    format!("{} at {heading}", target::name(&record.plan, target))
 }
 
 impl Disturbed {

@@ -4,12 +4,14 @@
 
 use throng_record::{CheckResult, Limit, Outcome, Pacing, Protocol, RunRecord, Trial, Verdict};
 
-use crate::backlog::{self, published, requests_each};
 use crate::checks;
-use crate::crowd;
+use crate::experiments::backlog::published;
 use crate::figure::OneTrial;
+use crate::listener;
 use crate::outcome::limit_word;
-use crate::summary::target_name;
+use crate::setting::requests_each;
+use crate::stop;
+use crate::target;
 use crate::worth::Worth;
 
 /// A fact of a trial: its name, and how it is told; empty where there is nothing to tell.
@@ -30,7 +32,7 @@ pub(crate) const FACTS: &[Fact] = &[
         record.plan.experiment.name().to_owned()
     }),
     fact("target", |_, one| {
-        target_name(one.plan, one.trial.target).to_owned()
+        target::name(one.plan, one.trial.target).to_owned()
     }),
     fact("connections", |_, one| {
         one.trial.job.fleet.connections.to_string()
@@ -58,7 +60,7 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("limit", |_, one| limit(one.trial).to_owned()),
     fact("findings", |_, one| findings(one.trial)),
     fact("errors_by_kind", |_, one| errors(one.trial)),
-    fact("stopped_by", |_, one| stopped_by(one.trial)),
+    fact("stopped_by", |_, one| maybe(stop::of_trial(one.trial))),
     fact("workload", |_, one| {
         maybe(one.setting().map(|setting| setting.workload.name()))
     }),
@@ -165,13 +167,6 @@ fn errors(trial: &Trial) -> String {
     kinds.collect::<Vec<_>>().join("; ")
 }
 
-fn stopped_by(trial: &Trial) -> String {
-    let connecting = trial.phases.connect().and_then(crowd::stop_words);
-    let multiplexing = trial.phases.multiplexer();
-    let multiplexing = multiplexing.and_then(|phase| phase.stopped_by.clone());
-    connecting.or(multiplexing).unwrap_or_default()
-}
-
 fn pacing<'a>(one: &OneTrial<'a>) -> Option<&'a Pacing> {
     Some(&one.trial.job.phases.exchange()?.pacing)
 }
@@ -208,7 +203,7 @@ fn backlog_asked(one: &OneTrial<'_>) -> Option<u32> {
 /// Of a trial whose backlog is known to be another one nothing is published.
 fn published_times_ms(one: &OneTrial<'_>) -> Option<String> {
     let setting = one.setting()?;
-    let is_as_asked = backlog::is_as_asked(&[one.trial], setting.backlog);
+    let is_as_asked = listener::is_as_asked(&[one.trial], setting.backlog);
     let published = published::beside(one.target()?, setting).filter(|_| is_as_asked)?;
     let times = published.row.times_ms.iter();
     Some(

@@ -13,38 +13,7 @@ use throng_record::{Histogram, PhaseName, Plan, Setting, TargetKind, TargetRecor
 use crate::cost::Part;
 use crate::median::{self, Spread};
 use crate::merge::{Unreadable, merged};
-
-/// What a number counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Time.
-    Nanoseconds,
-    /// Memory.
-    Bytes,
-    /// Events per second.
-    PerSecond,
-    /// A part of a whole, 0 to 1.
-    Share,
-    /// How many times something.
-    Times,
-    /// Things that can be counted.
-    Count,
-    /// Which one of several, from 0.
-    Index,
-}
-
-/// Which way a difference is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// The less, the better.
-    Less,
-    /// The more, the better.
-    More,
-    /// It says what was done, and nothing of how well.
-    Neither,
-}
+use crate::unit::{Better, Unit};
 
 /// What a row has of the numbers of its trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ mod trial;
 
 use throng_record::{PhaseName, Plan};
 
-use crate::cost;
+use crate::cost::Part;
 use crate::figure::Figure;
 
 /// Phases in the order in which their figures are listed.
@@ -54,7 +54,7 @@ pub fn of_phase(phase: PhaseName) -> Vec<Figure> {
 /// Those of them that are its cost, which every phase has.
 #[must_use]
 pub fn of_cost(phase: PhaseName) -> Vec<Figure> {
-    cost::figures(phase)
+    Part::ALL.map(|part| Figure::cost(phase, part)).to_vec()
 }
 
 /// Those of a trial as a whole, whichever its phases.
@@ -87,7 +87,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::figure::Unit;
+    use crate::unit::Unit;
 
     #[test]
     fn keys_of_a_phase_are_its_own_and_end_in_their_unit() {

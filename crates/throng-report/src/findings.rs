@@ -14,7 +14,7 @@ use throng_record::{Finding, RunRecord, Trial};
 
 use crate::format::{exact, plural};
 use crate::setting;
-use crate::summary::target_name;
+use crate::target;
 use crate::text;
 use crate::worth::may_be_quoted;
 
@@ -108,7 +108,7 @@ fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Opt
 pub(crate) fn place<'a>(record: &'a RunRecord, trial: &Trial) -> Place<'a> {
     let setting = record.plan.settings.get(trial.setting as usize);
     Place {
-        target: target_name(&record.plan, trial.target),
+        target: target::name(&record.plan, trial.target),
         setting: trial.setting,
         heading: setting.map_or_else(|| "unknown setting".to_owned(), setting::heading),
     }

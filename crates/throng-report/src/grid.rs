@@ -2,7 +2,7 @@
 //!
 //! The first column names the lines, and stays where a table is too wide for its page and goes on below.
 
-use crate::summary::Standing;
+use crate::standing::Standing;
 
 /// The table, before it is drawn.
 #[derive(Debug, PartialEq)]

@@ -3,13 +3,10 @@
 //! Where the servers decide it (closed loop, lockstep) that is the throughput; in an open loop, where the rate is given and every target that keeps up has the
 //! same, the 99th percentile of latency. Experiments whose question has several answers rank nothing.
 
-use throng_record::plan::Experiment;
 use throng_record::{Pacing, Plan};
 
 use crate::figure::OneTrial;
-use crate::median::Estimate;
 use crate::ratio::Compared;
-use crate::row::Row;
 
 /// Which figure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +20,6 @@ pub(crate) enum Leading {
 }
 
 impl Leading {
-    /// The settings of a plan differ in how fast, but not in how they are paced.
-    pub(crate) fn of(plan: &Plan) -> Self {
-        match plan.experiment {
-            Experiment::Echo | Experiment::Churn => Self::Compared(by_pacing(plan)),
-            Experiment::Backlog => Self::TotalTime,
-            Experiment::Accept | Experiment::Fanout | Experiment::Hold => Self::None,
-        }
-    }
-
     pub(crate) fn compared(self) -> Option<Compared> {
         match self {
             Self::Compared(compared) => Some(compared),
@@ -49,25 +37,10 @@ impl Leading {
             Self::None => return None,
         })
     }
-
-    /// Less is better.
-    pub(crate) fn to_sort_by(self, row: &Row) -> Option<f64> {
-        match self.compared()? {
-            Compared::MessagesPerSecond => row.value("messages_per_second").map(|rate| -rate),
-            Compared::LatencyP99 => row.value("latency_ns_p99"),
-        }
-    }
-
-    /// Within which rows are not told apart. A percentile of all messages has none.
-    pub(crate) fn interval(self, row: &Row) -> Option<Estimate> {
-        match self.compared()? {
-            Compared::MessagesPerSecond => row.estimate("messages_per_second"),
-            Compared::LatencyP99 => None,
-        }
-    }
 }
 
-fn by_pacing(plan: &Plan) -> Compared {
+/// The settings of a plan differ in how fast, but not in how they are paced.
+pub(crate) fn by_pacing(plan: &Plan) -> Compared {
     let first = plan.settings.first();
     let exchange = first.and_then(|setting| setting.phases.exchange());
     match exchange.map(|asked| &asked.pacing) {

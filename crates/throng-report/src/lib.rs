@@ -3,40 +3,40 @@
 //! Reporting only reads the record: it opens no socket, reads no clock and asks no terminal, so that the same run gives the
 //! same report anywhere and at any time. The caller says how wide the page is and whether it may be coloured, and prints.
 //!
-//! **From the record to rows.** A [`figure`] is a value: what a number is called, its unit, what it says, how it comes out of a trial and out of a row's trials.
-//! [`figures`] has them all, by the kind of phase that measures them. [`row`] makes one row for each target and setting, of whichever experiment, with all
-//! figures of its plan; `stands` says which trials a row stands on, `leading` by which figure rows are ordered, [`median`] and [`ratio`] are the statistics, and
+//! **From the record to rows.** A [`figure`] is a value: what a number is called, its [`unit`], what it says, how it comes out of a trial and out of a row's
+//! trials. [`figures`] has them all, by the kind of phase that measures them. [`row`] makes one row for each target and setting, of whichever experiment, with
+//! all figures of its plan; `measured` is what the experiment decides about it, [`median`] and [`ratio`] are the statistics, `ranking` the order, and
 //! [`detail`] is what is no single figure (curves, tenths, slabs). [`summary`] holds rows and all that explains them: [`checks`] as remarks, [`findings`],
-//! [`slowest`] requests; `answer` is the sentences that come first.
+//! [`slowest`] requests.
 //!
-//! **From rows to pages.** An experiment (`echo`, `churn`, [`backlog`], [`accept`], [`fanout`], [`hold`]) lists its columns, mostly by the keys of figures; `table`
-//! is what they are made from, `grid` a table whose columns the run decides, `overview` the table of a sweep, `view` the parts of a report in their order, `context`
-//! what stands above the tables and `notes` what stands below. `terminal`, `markdown` and `csv` are the renderers, and know no experiment.
+//! **From rows to pages.** An experiment is a folder of [`experiments`]: the sentences of its answer, its columns (mostly the keys of figures), how to read them,
+//! and what is published. `experiment` is what each of them answers; `table` is what columns are made from, `grid` a table whose columns the run decides, `overview`
+//! the table of a sweep, `view` the parts of a report in their order, `context` what stands above the tables and `notes` what stands below. `terminal`, `markdown`
+//! and `csv` are the renderers, and know no experiment.
 #![forbid(unsafe_code)]
 
-pub mod accept;
 mod answer;
-pub mod backlog;
 pub mod checks;
-mod churn;
+mod circumstances;
 mod context;
 mod cost;
-mod crowd;
 mod csv;
 pub mod detail;
 mod disturbed;
-mod echo;
+mod experiment;
+pub mod experiments;
 mod fact;
-pub mod fanout;
+mod failures;
 pub mod figure;
 pub mod figures;
 pub mod findings;
 pub mod format;
 mod grid;
-pub mod hold;
-pub mod languages;
 mod leading;
+mod legend;
+mod listener;
 mod markdown;
+mod measured;
 pub mod median;
 mod merge;
 mod notes;
@@ -44,16 +44,21 @@ mod outcome;
 mod overview;
 pub mod phases;
 pub mod published;
+mod ranking;
 pub mod rate;
 pub mod ratio;
+pub mod reference;
 pub mod row;
 pub mod setting;
 pub mod slowest;
-mod stands;
+pub mod standing;
+mod stop;
 pub mod summary;
 mod table;
+mod target;
 mod terminal;
 mod text;
+pub mod unit;
 mod view;
 mod worth;
 

@@ -1,6 +1,7 @@
 //! The report as GitHub Markdown, to be put into a document or an issue: it carries its circumstances with it.
 
 use crate::context;
+use crate::experiments;
 use crate::format::ABSENT;
 use crate::grid::Grid;
 use crate::notes;
@@ -26,7 +27,7 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
     if !summary.answer.is_empty() {
         text += &format!("\n{}\n", escaped(&summary.answer.join(" ")));
     }
-    for block in view::blocks(summary) {
+    for block in experiments::of(summary.plan.experiment).blocks(summary) {
         text += &match block {
             Block::Rows(of) => sheet(&of),
             Block::Phases(of) => sheet(&of),

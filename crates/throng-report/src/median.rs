@@ -104,6 +104,12 @@ fn middle(sorted: &[f64]) -> f64 {
     }
 }
 
+/// The median alone; `None` of no values.
+pub(crate) fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().collect();
+    estimate(&values).map(|found| found.median)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -7,7 +7,7 @@ use crate::format;
 use crate::rate::share_and_p99;
 use crate::ratio::{Bound, Compared, Ratio};
 use crate::row::Row;
-use crate::summary::Standing;
+use crate::standing::Standing;
 use crate::table::absent;
 
 /// The mark of a bound. An open loop's throughput is no bound, being given: there a qualified row has a mark of its own.

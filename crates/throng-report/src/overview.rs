@@ -8,14 +8,10 @@ use std::collections::BTreeMap;
 
 use throng_record::SweptValue;
 
-use crate::churn;
-use crate::echo;
-use crate::leading::Leading;
 use crate::ratio::Compared;
 use crate::row::Row;
 use crate::setting::{noun, shown};
 use crate::summary::Summary;
-use throng_record::plan::Experiment;
 
 /// The table, before it is drawn.
 pub(crate) struct Overview<'a> {
@@ -41,7 +37,7 @@ pub(crate) struct Line<'a> {
 impl<'a> Overview<'a> {
     /// The overview of a sweep; `None` where there is none.
     pub(crate) fn of(summary: &'a Summary<'a>) -> Option<Self> {
-        Leading::of(summary.plan).compared()?;
+        summary.leading.compared()?;
         let (key, others) = summary.plan.swept.split_last()?;
         let mut values = Vec::new();
         let mut combinations: Vec<Vec<String>> = Vec::new();
@@ -87,16 +83,8 @@ impl<'a> Overview<'a> {
 /// What the overview of a sweep shows of each row.
 pub(crate) fn title(summary: &Summary<'_>) -> &'static str {
     match summary.compared() {
-        Compared::MessagesPerSecond => rate_unit(summary),
+        Compared::MessagesPerSecond => summary.unit,
         Compared::LatencyP99 => "share of the rate kept, and p99,",
-    }
-}
-
-/// What the throughput of a run's rows counts.
-pub(crate) fn rate_unit(summary: &Summary<'_>) -> &'static str {
-    match summary.plan.experiment {
-        Experiment::Churn => churn::RATE_UNIT,
-        _ => echo::RATE_UNIT,
     }
 }
 

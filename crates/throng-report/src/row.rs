@@ -5,22 +5,23 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use throng_record::{
     Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, ExchangePhase, Limit, RunRecord,
-    SweptValue, Trial,
+    SweptValue, TargetRecord, Trial,
 };
 
-use crate::backlog;
-use crate::crowd;
 use crate::detail::Detail;
 use crate::figure::{Figure, Found, OneTrial};
 use crate::format;
 use crate::leading::Leading;
-use crate::median::Estimate;
+use crate::listener;
+use crate::measured::Measured;
+use crate::median::{self, Estimate};
 use crate::published::Published;
 use crate::rate::Rate;
 use crate::ratio::{self, Bound, Ratio};
 use crate::setting;
-use crate::stands;
-use crate::summary::{Standing, TrialCounts, target_name};
+use crate::standing::{Standing, TrialCounts};
+use crate::stop;
+use crate::target;
 use crate::worth::{Sorted, Worth};
 
 /// One target at one setting.
@@ -178,13 +179,14 @@ impl Found {
 pub(crate) fn row(
     record: &RunRecord,
     figures: &[Figure],
-    leading: Leading,
+    experiment: &dyn Measured,
     (target, setting): (u32, u32),
 ) -> Row {
     let plan = &record.plan;
     let asked = &plan.settings[setting as usize];
     let sorted = Sorted::new(record, target, setting);
-    let shown = stands::shown(plan.experiment, &sorted);
+    let leading = experiment.leading(plan);
+    let shown = experiment.shown(&sorted);
     let mut found = BTreeMap::new();
     let mut unreadable: Vec<String> = Vec::new();
     for figure in figures {
@@ -207,9 +209,9 @@ pub(crate) fn row(
         let baseline = Sorted::new(record, plan.baseline, setting);
         compare(record, &sorted, &baseline, leading)
     };
-    let detail = Detail::of(record, &shown, setting);
+    let published = |of: &TargetRecord| experiment.published(of, asked, &sorted.all);
     Row {
-        target: target_name(plan, target).to_owned(),
+        target: target::name(plan, target).to_owned(),
         setting,
         heading: setting::heading(asked),
         connections: asked.connections,
@@ -218,7 +220,7 @@ pub(crate) fn row(
         standing: sorted.standing,
         rank: None,
         trials: sorted.counts(plan.repeats),
-        trials_behind: stands::behind(&shown),
+        trials_behind: behind(&shown),
         failed_checks: sorted.failed_checks(),
         part: part(&sorted, &shown, asked.connections),
         partial_because: partial_because(&shown),
@@ -231,12 +233,18 @@ pub(crate) fn row(
         backlog_in_force: sorted
             .all
             .iter()
-            .find_map(|trial| backlog::backlog_in_force(trial)),
-        published: Published::beside(plan, target, asked, &sorted.all),
-        detail,
+            .find_map(|trial| listener::backlog_in_force(trial)),
+        published: plan.targets.get(target as usize).and_then(published),
+        detail: experiment.detail(asked, &shown),
         figures: found,
         unreadable,
     }
+}
+
+/// Those of them that measured anything.
+fn behind(shown: &[&Trial]) -> u32 {
+    let measured = shown.iter().filter(|trial| !trial.phases.0.is_empty());
+    u32::try_from(measured.count()).unwrap_or(u32::MAX)
 }
 
 fn of_invalid_trials(record: &RunRecord, sorted: &Sorted<'_>, leading: Leading) -> Option<f64> {
@@ -247,7 +255,7 @@ fn of_invalid_trials(record: &RunRecord, sorted: &Sorted<'_>, leading: Leading) 
     let values = sorted
         .of_worth(Worth::Invalid)
         .filter_map(|trial| leading.of_trial(&OneTrial { plan, trial }));
-    median_of(values)
+    median::median_of(values)
 }
 
 /// Pairs repeat i of the target with repeat i of the baseline.
@@ -275,11 +283,6 @@ fn compare(
         bound,
         estimate,
     })
-}
-
-pub(crate) fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let values: Vec<f64> = values.into_iter().collect();
-    crate::median::estimate(&values).map(|found| found.median)
 }
 
 /// The limit of most trials; of equals the one that says more.
@@ -337,10 +340,7 @@ fn part(sorted: &Sorted<'_>, shown: &[&Trial], connections: u32) -> Option<Part>
 }
 
 fn stopped_by(trials: &[&Trial]) -> Vec<String> {
-    distinct(trials.iter().filter_map(|trial| {
-        let connecting = trial.phases.connect().and_then(crowd::stop_words);
-        connecting.or_else(|| trial.phases.multiplexer()?.stopped_by.clone())
-    }))
+    distinct(trials.iter().filter_map(|trial| stop::of_trial(trial)))
 }
 
 fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
@@ -367,31 +367,4 @@ fn errors(trials: &[&Trial]) -> BTreeMap<ErrorKind, Failed> {
         (*kind, failed)
     };
     all.counts.iter().map(failed).collect()
-}
-
-/// Rows of one setting in their order, with their places. Less is better in the key; a stable sort keeps the plan's order among equals.
-pub(crate) fn ranked(mut rows: Vec<Row>, leading: Leading) -> Vec<Row> {
-    if leading.compared().is_none() {
-        return rows;
-    }
-    let key = |row: &Row| leading.to_sort_by(row).unwrap_or(f64::INFINITY);
-    rows.sort_by(|one, other| {
-        one.standing
-            .cmp(&other.standing)
-            .then(key(one).total_cmp(&key(other)))
-    });
-    let mut leader: Option<(u32, Option<Estimate>)> = None;
-    let standing = rows
-        .iter_mut()
-        .filter(|row| row.standing == Standing::Ranked);
-    for (place, row) in (1..).zip(standing) {
-        let interval = leading.interval(row);
-        let ties = |(_, of_leader): &(u32, Option<Estimate>)| {
-            of_leader.zip(interval).is_some_and(|(a, b)| a.overlaps(&b))
-        };
-        let first = leader.filter(ties).unwrap_or((place, interval));
-        row.rank = Some(first.0);
-        leader = Some(first);
-    }
-    rows
 }

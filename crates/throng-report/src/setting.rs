@@ -1,9 +1,8 @@
 //! Settings in words: what tells one from the others of its plan.
 
-use throng_record::{Plan, Setting, SweptValue};
+use throng_record::{Plan, Setting, Stop, SweptValue};
 
-use crate::backlog;
-use crate::format::{exact, plural};
+use crate::format::{ABSENT, exact, plural};
 
 /// The keys that have words of their own.
 const CONNECTIONS: [&str; 2] = ["connections", "clients"];
@@ -13,9 +12,9 @@ const CONNECTIONS: [&str; 2] = ["connections", "clients"];
 /// for them: `32 × 5 requests · backlog 5`.
 #[must_use]
 pub fn heading(setting: &Setting) -> String {
-    if let Some(each) = backlog::requests_each(setting) {
+    if let Some(each) = requests_each(setting) {
         let others = setting.swept.iter();
-        let others = others.filter(|swept| !backlog::is_of_rows(&swept.key));
+        let others = others.filter(|swept| !is_of_rows(&swept.key));
         return std::iter::once(format!("{} × {each} requests", setting.connections))
             .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
             .collect::<Vec<_>>()
@@ -81,5 +80,29 @@ pub(crate) fn noun(key: &str) -> String {
     match key {
         _ if CONNECTIONS.contains(&key) => format!("number of {key}"),
         other => other.to_owned(),
+    }
+}
+
+/// `32 × 5`.
+pub(crate) fn clients_by_requests(clients: u32, requests_each: Option<u64>) -> String {
+    let each = requests_each.map_or_else(|| ABSENT.to_owned(), |each| each.to_string());
+    format!("{clients} × {each}")
+}
+
+/// Whether the key is told by the rows, and not by the tables.
+pub(crate) fn is_of_rows(key: &str) -> bool {
+    matches!(key, "clients" | "connections") || is_requests(key)
+}
+
+/// Whether the key says how many requests there are.
+pub(crate) fn is_requests(key: &str) -> bool {
+    matches!(key, "requests" | "requests-total")
+}
+
+/// Requests of each client.
+pub(crate) fn requests_each(setting: &Setting) -> Option<u64> {
+    match setting.phases.exchange()?.stop {
+        Stop::MessagesEach(each) => Some(each),
+        Stop::Messages(_) | Stop::DurationNs(_) | Stop::Confidence { .. } => None,
     }
 }

@@ -6,10 +6,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use crate::figure::{Figure, Unit};
+use crate::figure::Figure;
 use crate::format::{self, ABSENT};
 use crate::row::Row;
-use crate::summary::Standing;
+use crate::standing::Standing;
+use crate::unit::Unit;
 
 /// What a line of a table shows.
 pub(crate) trait Line {
@@ -140,11 +141,7 @@ pub(crate) fn with_spread(figures: &[Figure], key: impl Into<Cow<'static, str>>)
 /// The cell of a row, from the figure's key and the words of its unit.
 type FigureCell = fn(&Row, &str, fn(f64) -> String) -> String;
 
-fn column(
-    figures: &[Figure],
-    key: Cow<'static, str>,
-    cell: FigureCell,
-) -> Column<Row> {
+fn column(figures: &[Figure], key: Cow<'static, str>, cell: FigureCell) -> Column<Row> {
     let known = figures.iter().find(|figure| figure.key == key);
     let heading = known.map_or_else(|| key.to_string(), |known| known.heading.to_string());
     let words = known.map_or(format::hundredths as fn(f64) -> String, |known| {
@@ -160,6 +157,11 @@ fn bound(row: &Row, key: &str) -> &'static str {
         Some(rate) if is_latency && !rate.is_kept => "≥ ",
         _ => "",
     }
+}
+
+/// The column that names the rows.
+pub(crate) fn target() -> Column<Row> {
+    Column::words("target", |row: &Row| row.target.clone())
 }
 
 pub(crate) fn absent() -> String {

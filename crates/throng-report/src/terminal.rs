@@ -11,6 +11,7 @@ use comfy_table::{Cell, Table};
 
 use crate::Options;
 use crate::context;
+use crate::experiments;
 use crate::format::ABSENT;
 use crate::notes;
 use crate::outcome::short_throughput;
@@ -32,7 +33,7 @@ pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
         return page.screen();
     }
     let mut blocks = vec![page.head()];
-    let shown = view::blocks(summary);
+    let shown = experiments::of(summary.plan.experiment).blocks(summary);
     blocks.extend(shown.iter().flat_map(|block| page.block(block)));
     if let Some(overview) = Overview::of(summary) {
         blocks.push(page.overview(&overview));

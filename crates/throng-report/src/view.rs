@@ -3,10 +3,7 @@
 use crate::grid::Grid;
 use crate::phases::PhaseLine;
 use crate::row::Row;
-use crate::summary::Summary;
 use crate::table::{Column, Sheet};
-use crate::{accept, backlog, churn, echo, fanout, hold};
-use throng_record::plan::Experiment;
 
 /// A part of a report, in its order.
 pub(crate) enum Block {
@@ -37,37 +34,13 @@ pub(crate) struct Brief {
     pub(crate) rows: Vec<Row>,
 }
 
-/// All there is to show.
-pub(crate) fn blocks(summary: &Summary<'_>) -> Vec<Block> {
-    match summary.plan.experiment {
-        Experiment::Echo => echo::blocks(summary),
-        Experiment::Churn => churn::blocks(summary),
-        Experiment::Backlog => backlog::blocks(summary),
-        Experiment::Accept => accept::blocks(summary),
-        Experiment::Fanout => fanout::blocks(summary),
-        Experiment::Hold => hold::blocks(summary),
-    }
-}
-
 /// The headings of the tables of rows, in the order in which they stand there.
-pub(crate) fn order(summary: &Summary<'_>) -> Vec<String> {
+pub(crate) fn order(blocks: &[Block]) -> Vec<String> {
     let mut order = Vec::new();
-    for block in blocks(summary) {
+    for block in blocks {
         if let Block::Rows(sheet) = block {
             order.extend(sheet.headings().cloned());
         }
     }
     order
-}
-
-/// What a screen has: tables, then grids.
-pub(crate) fn brief(summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
-    match summary.plan.experiment {
-        Experiment::Echo => (echo::brief(summary), vec![]),
-        Experiment::Churn => (churn::brief(summary), vec![]),
-        Experiment::Backlog => (vec![], backlog::times(summary).into_iter().collect()),
-        Experiment::Accept => (accept::brief(summary), vec![]),
-        Experiment::Fanout => (vec![], fanout::overview::grids(summary)),
-        Experiment::Hold => (hold::brief(summary), vec![]),
-    }
 }

@@ -6,7 +6,7 @@ use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Trial, Verdict};
 
 use crate::rate::is_missed;
 use crate::ratio::{Bound, Compared};
-use crate::summary::{Standing, TrialCounts};
+use crate::standing::{Standing, TrialCounts};
 
 /// What a trial is worth, its outcome and its verdict taken together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

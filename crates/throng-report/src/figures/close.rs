@@ -1,7 +1,8 @@
 //! Closing every connection.
 
-use crate::figure::{Figure, Unit};
+use crate::figure::Figure;
 use crate::phases::PhaseKind;
+use crate::unit::Unit;
 
 pub(super) fn figures() -> Vec<Figure> {
     vec![Figure::number(

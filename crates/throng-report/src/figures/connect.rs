@@ -2,9 +2,9 @@
 
 use throng_record::ConnectPhase;
 
-use crate::crowd;
-use crate::figure::{Figure, OneTrial, Quantile, Unit};
-use crate::hold::curve::{rate_first, rate_last};
+use crate::experiments::hold::curve::{rate_first, rate_last};
+use crate::figure::{Figure, OneTrial, Quantile};
+use crate::unit::Unit;
 
 fn phase<'a>(one: &OneTrial<'a>) -> Option<&'a ConnectPhase> {
     one.trial.phases.connect()
@@ -38,7 +38,7 @@ pub(super) fn figures() -> Vec<Figure> {
             "connects/s",
             Unit::PerSecond,
             "Connections that opened ÷ the time from the first connect to the last that completed.",
-            |one| crowd::connects_per_second(one.trial),
+            |one| connects_per_second(phase(one)?),
         ),
         Figure::number(
             "connects_per_second_first",
@@ -77,4 +77,11 @@ pub(super) fn figures() -> Vec<Figure> {
         |trial| Some(&trial.phases.connect()?.latency),
     ));
     figures
+}
+
+/// Connections that completed ÷ the time until the last of them did: those that time out afterwards say nothing of the rate. Absent of an
+/// instant.
+fn connects_per_second(phase: &ConnectPhase) -> Option<f64> {
+    let per_ns = f64::from(phase.connected) / phase.opened_ns as f64;
+    Some(per_ns * 1e9).filter(|rate| rate.is_finite())
 }

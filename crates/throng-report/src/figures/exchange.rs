@@ -2,8 +2,9 @@
 
 use throng_record::{ConnectionsPhase, ExchangePhase, RepliesPerConnection};
 
-use crate::figure::{Figure, OneTrial, Quantile, Unit};
+use crate::figure::{Figure, OneTrial, Quantile};
 use crate::rate;
+use crate::unit::Unit;
 
 fn phase<'a>(one: &OneTrial<'a>) -> Option<&'a ExchangePhase> {
     one.trial.phases.exchange()
@@ -69,7 +70,11 @@ pub(super) fn figures() -> Vec<Figure> {
 
 /// Whether connections are kept or not.
 pub(super) fn of_messages() -> Vec<Figure> {
-    let mut figures = vec![
+    [throughput(), open_loop(), latency()].concat()
+}
+
+fn throughput() -> Vec<Figure> {
+    vec![
         Figure::number(
             "messages_per_second",
             "messages/s",
@@ -103,6 +108,12 @@ pub(super) fn of_messages() -> Vec<Figure> {
             "Replies before the measured window.",
             |one| Some(phase(one)?.warmup_replies as f64),
         ),
+    ]
+}
+
+/// What was asked at a rate, and how much of it came.
+fn open_loop() -> Vec<Figure> {
+    vec![
         Figure::number(
             "rate_kept_share",
             "rate\nkept",
@@ -134,7 +145,11 @@ pub(super) fn of_messages() -> Vec<Figure> {
             |one| Some(scheduled(one)?.due_unsent as f64),
         )
         .less(),
-    ];
+    ]
+}
+
+fn latency() -> Vec<Figure> {
+    let mut figures = Vec::new();
     figures.extend(Figure::latencies(
         "latency",
         "",

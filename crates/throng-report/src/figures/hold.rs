@@ -1,10 +1,10 @@
 //! Connections that are held, and pinged.
 
-use throng_record::{HoldPhase, PingPhase};
+use throng_record::{HoldPhase, Phases, PingPhase};
 
-use crate::figure::{Figure, OneTrial, Quantile, Unit};
-use crate::hold::lost;
+use crate::figure::{Figure, OneTrial, Quantile};
 use crate::phases::PhaseKind;
+use crate::unit::Unit;
 
 fn held<'a>(one: &OneTrial<'a>) -> Option<&'a HoldPhase> {
     one.trial.phases.hold()
@@ -75,4 +75,10 @@ pub(super) fn of_ping() -> Vec<Figure> {
         |trial| Some(&trial.phases.ping()?.latency),
     ));
     figures
+}
+
+/// Connections that ended while nothing was sent on them.
+fn lost(phases: &Phases) -> u64 {
+    let held = phases.hold().map_or(0, |phase| phase.errors.total());
+    held + phases.ping().map_or(0, |phase| phase.lost_errors.total())
 }

@@ -2,9 +2,10 @@
 
 use throng_record::{LinePhase, Trial};
 
-use crate::fanout::order::{self, Part};
-use crate::figure::{Figure, Latencies, Quantile, Unit};
+use crate::experiments::fanout::order::{self, Part};
+use crate::figure::{Figure, Latencies, Quantile};
 use crate::phases::PhaseKind;
+use crate::unit::Unit;
 
 /// The line of a trial.
 type PickLine = fn(&Trial) -> Option<&LinePhase>;

@@ -3,7 +3,8 @@
 use throng_record::Trial;
 use throng_record::accept::{IdleCost, IdleSlice};
 
-use crate::figure::{Figure, Unit};
+use crate::figure::Figure;
+use crate::unit::Unit;
 
 /// One of the costs of a trial.
 type PickCost = fn(&Trial) -> Option<&IdleCost>;

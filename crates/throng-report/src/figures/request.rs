@@ -3,7 +3,8 @@
 use throng_record::{Attribution, ConnectionsPhase, Outcome};
 
 use super::exchange;
-use crate::figure::{Figure, OneTrial, Quantile, Unit};
+use crate::figure::{Figure, OneTrial, Quantile};
+use crate::unit::Unit;
 
 fn phase<'a>(one: &OneTrial<'a>) -> Option<&'a ConnectionsPhase> {
     one.trial.phases.connections()

@@ -2,9 +2,10 @@
 
 use throng_record::SustainedPhase;
 
-use crate::figure::{Figure, OneTrial, Quantile, Unit};
+use crate::figure::{Figure, OneTrial, Quantile};
 use crate::phases::PhaseKind;
 use crate::rate;
+use crate::unit::Unit;
 
 fn phase<'a>(one: &OneTrial<'a>) -> Option<&'a SustainedPhase> {
     one.trial.phases.sustained()

@@ -2,8 +2,10 @@
 
 use throng_record::{KernelMemoryRecord, KernelMemorySample, SideRecord};
 
-use crate::backlog::{self, Failures};
-use crate::figure::{Figure, OneTrial, Unit};
+use crate::failures::{self, Failures};
+use crate::figure::{Figure, OneTrial};
+use crate::listener;
+use crate::unit::Unit;
 
 pub(super) fn figures() -> Vec<Figure> {
     let mut figures = of_failures();
@@ -68,7 +70,7 @@ fn of_failures() -> Vec<Figure> {
     let figure =
         |(key, heading, sentence, of): (&'static str, &'static str, &'static str, PickFailures)| {
             let of_trial = move |one: &OneTrial<'_>| {
-                Some(of(&backlog::of_errors(&one.trial.phases.errors())) as f64)
+                Some(of(&failures::of_errors(&one.trial.phases.errors())) as f64)
             };
             Figure::failures(key, heading, sentence, of_trial)
         };
@@ -145,14 +147,14 @@ fn of_listener() -> Vec<Figure> {
             "accept_queue_max",
             "queue\nmax",
             "The longest that the accept queue was seen, of all listeners of the port together.",
-            backlog::accept_queue_max,
+            listener::accept_queue_max,
         )
         .less(),
         Figure::count(
             "backlog_in_force",
             "backlog\nin force",
             "The backlog in force, as found.",
-            |one| Some(backlog::backlog_in_force(one.trial)?.into()),
+            |one| Some(listener::backlog_in_force(one.trial)?.into()),
         ),
         Figure::count(
             "time_wait_sockets",

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::PhaseKind;
-use crate::crowd;
+use crate::experiments::crowd;
 use crate::format::{self, exact};
 use crate::row::Row;
-use crate::summary::Standing;
+use crate::standing::Standing;
 use crate::table::{Column, Line, Sheet, absent};
 
 /// One phase of one row.

@@ -1,18 +1,14 @@
 //! The report that fits a screen: the answer, one table, what explains it, and what is in doubt. The rest is in the full report.
 
 use anstyle::Style;
-use throng_record::plan::Experiment;
 
 use super::Page;
 use super::sheet::{fits, laid_out};
-use crate::churn;
 use crate::context;
-use crate::echo;
+use crate::experiments;
 use crate::findings::Found;
 use crate::grid::Grid;
 use crate::overview::{self, Overview};
-use crate::row::Row;
-use crate::table::Column;
 use crate::view::{self, Brief};
 
 /// Lines of a screen.
@@ -121,13 +117,14 @@ impl Page<'_> {
         if let Some(overview) = Overview::of(summary) {
             return vec![self.overview_with_costs(&overview)];
         }
-        let order = view::order(summary);
+        let experiment = experiments::of(summary.plan.experiment);
+        let order = view::order(&experiment.blocks(summary));
         let brief = |brief: &Brief| {
             let heading = brief.heading.as_ref();
             let heading = heading.map(|heading| self.heading(heading));
             heading.unwrap_or_default() + &self.brief(&brief.columns, &brief.rows, &order)
         };
-        let (tables, grids) = view::brief(summary);
+        let (tables, grids) = experiment.brief(summary);
         let tables = tables.iter().map(brief);
         tables.chain(self.brief_grids(grids)).collect()
     }
@@ -135,10 +132,8 @@ impl Page<'_> {
     /// The overview of a sweep, and what its last setting cost as far as there is room.
     fn overview_with_costs(&self, overview: &Overview<'_>) -> String {
         let summary = self.summary;
-        let mut costs: Vec<Column<Row>> = match summary.plan.experiment {
-            Experiment::Churn => churn::costs(&summary.figures),
-            _ => echo::costs(&summary.figures, summary.compared()),
-        };
+        let experiment = experiments::of(summary.plan.experiment);
+        let mut costs = experiment.costs(summary);
         let (table, widths) = loop {
             let table = self.overview_table(overview, String::clone, &costs);
             let widths = table.column_max_content_widths();

@@ -11,7 +11,7 @@ use comfy_table::{
 
 use super::Page;
 use crate::Options;
-use crate::summary::Standing;
+use crate::standing::Standing;
 use crate::table::{self, Column, Line, Sheet, of_part};
 use crate::text;
 

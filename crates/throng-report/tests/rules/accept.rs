@@ -1,12 +1,12 @@
 //! The rules of the accept experiment's report.
 
 use throng_record::{Finding, Outcome, RunRecord, TargetKind, Verdict};
-use throng_report::accept::Along;
 use throng_report::detail::Detail;
+use throng_report::experiments::accept::along::Along;
 use throng_report::median::Spread;
 use throng_report::published::Published;
 use throng_report::row::Row;
-use throng_report::summary::Standing;
+use throng_report::standing::Standing;
 use throng_report::{Format, Summary, render};
 
 use super::{FULL, groups};

@@ -5,10 +5,10 @@ use std::path::Path;
 use throng_record::{
     Expect, Finding, OneCoreCause, Outcome, Protocol, RunRecord, SweptValue, Trial, Verdict,
 };
-use throng_report::backlog::published;
+use throng_report::experiments::backlog::published;
 use throng_report::published::Published;
 use throng_report::row::Row;
-use throng_report::summary::Standing;
+use throng_report::standing::Standing;
 use throng_report::{Format, Summary, render};
 
 use super::FULL;

@@ -1,7 +1,7 @@
 //! Trials that somebody else disturbed: shown and ranked, marked, and told once.
 
 use throng_record::{CheckKind, CheckResult, RunRecord, Trial, Verdict};
-use throng_report::summary::Standing;
+use throng_report::standing::Standing;
 use throng_report::{Format, Options, Summary, render};
 
 use super::fixture;

@@ -2,11 +2,11 @@
 
 use throng_record::{Check, CheckKind, CheckResult, ErrorKind, Outcome, RunRecord, Verdict};
 use throng_report::detail::Detail;
-use throng_report::fanout::order::Order;
+use throng_report::experiments::fanout::order::Order;
 use throng_report::median::{Estimate, Spread};
 use throng_report::phases::PhaseKind;
 use throng_report::row::Row;
-use throng_report::summary::Standing;
+use throng_report::standing::Standing;
 use throng_report::{Format, Options, render};
 
 use super::{FULL, row};

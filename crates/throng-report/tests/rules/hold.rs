@@ -2,11 +2,11 @@
 
 use throng_record::{CheckKind, CheckResult, Outcome, PhaseName, RunRecord, Verdict};
 use throng_report::detail::Detail;
-use throng_report::hold::curve::Point;
-use throng_report::hold::memory::KernelMemory;
+use throng_report::experiments::hold::curve::Point;
+use throng_report::experiments::hold::memory::KernelMemory;
 use throng_report::median::Spread;
 use throng_report::row::Row;
-use throng_report::summary::Standing;
+use throng_report::standing::Standing;
 use throng_report::{Format, Summary, render};
 
 use super::FULL;

@@ -1,9 +1,10 @@
 //! The published echo servers beside measured ones: only of the same name, asked the same.
 
 use throng_record::{Amount, Pacing, RunRecord};
+use throng_report::experiments::echo::published as languages;
 use throng_report::published::Published;
 use throng_report::row::Row;
-use throng_report::{Format, Summary, languages};
+use throng_report::{Format, Summary};
 
 use super::{fixture, terminal};
 

@@ -19,7 +19,7 @@ use throng_record::{
 use throng_report::median::Spread;
 use throng_report::ratio::{Bound, Compared};
 use throng_report::row::{Part, PartKind, Row};
-use throng_report::summary::Standing;
+use throng_report::standing::Standing;
 use throng_report::{Format, Options, Summary, render};
 
 /// Everything there is to say, however wide.

@@ -3,7 +3,7 @@
 use throng_record::{CheckKind, CheckResult};
 use throng_report::ratio::Bound;
 use throng_report::row::Row;
-use throng_report::summary::Standing;
+use throng_report::standing::Standing;
 use throng_report::{Format, render};
 
 use super::FULL;

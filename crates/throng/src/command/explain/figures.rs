@@ -1,8 +1,9 @@
 //! What every figure is: a text for each, and the page with all of them.
 
 use throng_record::PhaseName;
-use throng_report::figure::{Better, Figure, Unit};
+use throng_report::figure::Figure;
 use throng_report::figures;
+use throng_report::unit::{Better, Unit};
 
 const HEAD: &str = "\
 # Figures

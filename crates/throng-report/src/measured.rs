@@ -1,0 +1,36 @@
+//! What an experiment decides about its rows: by what they are ordered, on which trials they stand, and what they have beside figures.
+
+use throng_record::{Plan, Setting, TargetRecord, Trial};
+
+use crate::detail::Detail;
+use crate::leading::Leading;
+use crate::published::Published;
+use crate::worth::Sorted;
+
+/// From trials to rows.
+pub(crate) trait Measured {
+    /// The figure that rows are ordered and compared by.
+    fn leading(&self, _plan: &Plan) -> Leading {
+        Leading::None
+    }
+
+    /// The trials that the figures of a row are made from: those that rank it (see [`crate::summary`]), or none.
+    fn shown<'a>(&self, sorted: &Sorted<'a>) -> Vec<&'a Trial> {
+        sorted.basis.clone()
+    }
+
+    /// What a row has that is no single figure.
+    fn detail(&self, _asked: &Setting, _shown: &[&Trial]) -> Option<Detail> {
+        None
+    }
+
+    /// What is published of this target at this setting. Of trials that had another backlog than was asked for, nothing is.
+    fn published(
+        &self,
+        _target: &TargetRecord,
+        _asked: &Setting,
+        _trials: &[&Trial],
+    ) -> Option<Published> {
+        None
+    }
+}
