@@ -21,10 +21,10 @@ use throng_sys::address::Address;
 use throng_sys::namespace::Network;
 use throng_sys::process_tree::ProcessTree;
 
-use crate::catalogue::Prepared;
-use crate::child::Child;
 use crate::network::Networks;
-use crate::output::Lines;
+use throng_catalogue::catalogue::Prepared;
+use throng_child::Child;
+use throng_child::Lines;
 
 #[cfg(test)]
 pub(crate) use ending::Served;

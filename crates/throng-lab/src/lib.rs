@@ -6,15 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub mod capacity;
-pub mod catalogue;
 mod checks;
-mod child;
-pub mod contract;
 mod estimate;
 mod event;
 mod explain;
 mod generator;
-pub mod guard;
 mod job;
 mod launcher;
 mod lifetime;
@@ -23,15 +19,12 @@ pub mod machine;
 pub mod network;
 mod observer;
 mod order;
-mod output;
 pub mod plan;
 pub mod plans;
 mod run;
 mod series;
 mod store;
-pub mod suggest;
 pub mod target;
-mod toml_file;
 mod trial;
 
 pub use estimate::estimate;
@@ -39,4 +32,3 @@ pub use event::{Event, TrialPhase};
 pub use observer::capture::CaptureError;
 pub use run::{Finished, RunError, Setup, run};
 pub use store::StoreError;
-pub use toml_file::FileError;

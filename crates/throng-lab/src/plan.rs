@@ -43,7 +43,7 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
         models: ["thread-per-connection", "poll", "epoll-edge", "io-uring"]
             .map(BuiltInModel::named)
             .to_vec(),
-        catalogue: crate::catalogue::Catalogue::default(),
+        catalogue: throng_catalogue::catalogue::Catalogue::default(),
         kernel_settings: [
             "net.core.somaxconn",
             "net.core.both",
@@ -69,7 +69,7 @@ pub(crate) fn many_test_environment() -> Environment {
     environment.models.push(BuiltInModel::iterative());
     let catalogue = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
     environment.catalogue =
-        crate::catalogue::Catalogue::read(&catalogue).expect("the repository has one");
+        throng_catalogue::catalogue::Catalogue::read(&catalogue).expect("the repository has one");
     environment
 }
 

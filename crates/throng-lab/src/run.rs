@@ -11,9 +11,7 @@ use throng_record::{Plan, RunRecord, SCHEMA_VERSION, Trial};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
-use crate::catalogue::Prepared;
 use crate::event::Event;
-use crate::guard::Guard;
 use crate::network::{NetworkError, Networks};
 use crate::observer::capture::{Capture, CaptureError};
 use crate::order::{self, Cell, order, trials};
@@ -22,13 +20,15 @@ use crate::store::{Store, StoreError};
 use crate::trial::{Bench, Made, Servers};
 use crate::{estimate, machine};
 use spared::Spared;
+use throng_catalogue::catalogue::Prepared;
+use throng_child::guard::Guard;
 
 /// The surroundings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The program that is started as `throng serve` and `throng load`: `std::env::current_exe()`.
     pub throng_program: &'a Path,
-    /// How the catalogued servers of the plan are started: what [`crate::catalogue::prepare_plan`] made of it.
+    /// How the catalogued servers of the plan are started: what [`throng_catalogue::catalogue::prepare_plan`] made of it.
     pub catalogue: &'a Prepared,
     /// Where runs are kept, each in a folder of its own; made if it is missing.
     pub runs_directory: &'a Path,

@@ -12,9 +12,9 @@ use throng_record::plan::ListenFamily;
 use throng_record::{ServeOptions, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 
-use crate::catalogue::Catalogue;
 use crate::plan::{BuiltInModel, PlanError};
-use crate::suggest::{nearest, or_list};
+use throng_catalogue::catalogue::Catalogue;
+use throng_catalogue::suggest::{nearest, or_list};
 
 mod catalogued;
 pub(crate) mod http;

@@ -22,7 +22,6 @@ use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
 use throng_sys::namespace::Network;
 
-use crate::catalogue::Prepared;
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::{self, job};
@@ -35,6 +34,7 @@ use crate::series::Series;
 use conclude::conclude;
 use load::Ended;
 pub(crate) use servers::Servers;
+use throng_catalogue::catalogue::Prepared;
 
 /// What is the same for all trials of a run.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueHint};
-use throng_lab::catalogue::{Cache, Catalogue, CatalogueError, Prepared, prepare_plan};
+use throng_catalogue::catalogue::{Cache, Catalogue, CatalogueError, Prepared, prepare_plan};
 use throng_lab::plan::{BuiltInModel, PlanDraft};
 use throng_record::plan::Experiment;
 use throng_record::{Plan, TargetKind};

@@ -316,7 +316,7 @@ mod tests {
             cpus_allowed: vec![0, 1],
             io_uring_obstacle: None,
             models: built_in_models(),
-            catalogue: throng_lab::catalogue::Catalogue::default(),
+            catalogue: throng_catalogue::catalogue::Catalogue::default(),
             kernel_settings: settings.map(|name| format!("net.ipv4.{name}")).to_vec(),
             open_files_hard: 20_000,
         };

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::child::Child;
-use crate::output::{self, NextLine};
+use throng_child::Child;
+use throng_child::output::{self, NextLine};
 
 /// How a built-in server begins to tell that it had no descriptor, or no memory, for a further connection.
 pub(crate) const PAUSED: &str = "accepting was paused";

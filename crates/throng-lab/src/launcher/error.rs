@@ -6,9 +6,9 @@ use std::net::IpAddr;
 
 use throng_sys::orphans::Orphan;
 
-use crate::child::SpawnError;
 use crate::network::MakeError;
-use crate::output::tail_in_words;
+use throng_child::SpawnError;
+use throng_child::output::tail_in_words;
 
 /// A launch that failed. Nothing of the server is left.
 #[derive(Debug, thiserror::Error)]

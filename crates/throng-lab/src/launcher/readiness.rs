@@ -12,8 +12,8 @@ use throng_sys::process_tree::ProcessTree;
 use throng_sys::sock_diag;
 
 use super::{LaunchError, Launcher};
-use crate::child::Child;
-use crate::output::{Lines, NextLine};
+use throng_child::Child;
+use throng_child::{Lines, NextLine};
 
 /// How often the listener is looked up.
 const POLL: Duration = Duration::from_millis(5);

@@ -15,8 +15,8 @@ use throng_sys::sysctl;
 
 use super::error::Refusal;
 use super::job::{NamespaceJob, NamespaceReport, SetUp};
-use crate::child::{Child, SpawnError};
-use crate::output::{Lines, NextLine, tail_in_words};
+use throng_child::output::{Lines, NextLine, tail_in_words};
+use throng_child::{Child, SpawnError};
 
 /// It takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -6,8 +6,8 @@ use throng_sys::address::Address;
 use throng_sys::steal::{CpuTime, CpuTimes};
 
 use super::*;
-use crate::child::Child;
-use crate::output::Lines;
+use throng_child::Child;
+use throng_child::Lines;
 
 fn busy_child() -> Child {
     let mut command = Command::new("sh");

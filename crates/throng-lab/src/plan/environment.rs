@@ -2,7 +2,7 @@
 
 use throng_record::TargetRecord;
 
-use crate::catalogue::Catalogue;
+use throng_catalogue::catalogue::Catalogue;
 
 /// The surroundings that decide defaults and what is possible. Made by [`Environment::detect`], or by hand in tests.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Reading a plan file.
 
 use super::PlanDraft;
-use crate::toml_file::{self, FileError};
+use throng_catalogue::toml_file::{self, FileError};
 
 impl PlanDraft {
     /// Reads a plan file; `origin` is its name for messages.

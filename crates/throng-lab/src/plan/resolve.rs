@@ -32,7 +32,7 @@ pub use foreign::foreign_key;
 pub use kernel::KernelNameError;
 
 use super::{Environment, ModelServes, PlanDraft, PlanError};
-use crate::suggest::or_list;
+use throng_catalogue::suggest::or_list;
 
 /// Targets × settings at most: more is a slip, and no report could show them.
 const CELLS_MAX: usize = 10_000;

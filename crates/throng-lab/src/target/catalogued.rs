@@ -3,8 +3,8 @@
 use throng_record::{CatalogueRecord, ContractException, DeclaredModel, TargetKind, TargetRecord};
 
 use super::{blank, in_one_line, options};
-use crate::catalogue::{Catalogue, Server};
 use crate::plan::PlanError;
+use throng_catalogue::catalogue::{Catalogue, Server};
 
 /// The target, or why there is none of that name; `None` where the text is not meant as a catalogued server.
 pub(super) fn resolve(

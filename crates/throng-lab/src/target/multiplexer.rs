@@ -4,7 +4,7 @@ use throng_record::{AcceptSpec, Multiplexer, TargetKind, TargetRecord};
 
 use super::TargetDraft;
 use crate::plan::PlanError;
-use crate::suggest::{nearest, or_list};
+use throng_catalogue::suggest::{nearest, or_list};
 
 /// `poll(2)` called as the published program calls it, with room for every connection that there will ever be.
 pub(crate) const POLL_PUBLISHED: &str = "poll-published";

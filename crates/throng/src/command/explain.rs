@@ -4,7 +4,7 @@ pub(crate) mod figures;
 
 use clap::Args;
 use include_dir::{Dir, include_dir};
-use throng_lab::suggest;
+use throng_catalogue::suggest;
 use throng_servers::Model;
 
 use crate::exit::Exit;

@@ -13,6 +13,6 @@ use crate::failure::Failure;
 pub(crate) struct Arguments {}
 
 pub(crate) fn run(_: &Arguments) -> Result<Exit, Failure> {
-    throng_lab::guard::stand(io::stdin().lock());
+    throng_child::guard::stand(io::stdin().lock());
     Ok(Exit::Success)
 }

@@ -7,7 +7,7 @@ use crate::defaults;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use throng_lab::suggest::nearest;
+use throng_catalogue::suggest::nearest;
 
 const AFTER_HELP: &str = "\
 Examples:

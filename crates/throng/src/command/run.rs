@@ -15,7 +15,7 @@ use crate::flags::{
     LineFlags, MessageFlags, PublishedFlag,
 };
 use crate::output;
-use throng_lab::suggest::nearest;
+use throng_catalogue::suggest::nearest;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -13,7 +13,7 @@ fn record(trials: &[&[CheckKind]]) -> RunRecord {
         cpus_allowed: vec![0],
         io_uring_obstacle: None,
         models: crate::experiment::built_in_models(),
-        catalogue: throng_lab::catalogue::Catalogue::default(),
+        catalogue: throng_catalogue::catalogue::Catalogue::default(),
         kernel_settings: vec![],
         open_files_hard: 20_000,
     };

@@ -9,8 +9,8 @@ use super::{not_zero, tell};
 use crate::plan::draft::Point;
 use crate::plan::value::CpuChoice;
 use crate::plan::{Environment, PlanDraft, PlanError};
-use crate::suggest::or_list;
 use crate::target::{TargetDraft, multiplexer};
+use throng_catalogue::suggest::or_list;
 
 /// Connections in the end, where nothing is asked for: as published.
 const CONNECTIONS: u32 = 10_000;

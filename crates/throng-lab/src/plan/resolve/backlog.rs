@@ -88,7 +88,7 @@ pub(super) fn check_total(draft: &PlanDraft) -> Result<(), PlanError> {
             let shared = every.filter(|&clients| clients > 0).fold(1, least_multiple);
             return Err(PlanError::Indivisible {
                 total,
-                clients: crate::suggest::or_list(&names),
+                clients: throng_catalogue::suggest::or_list(&names),
                 nearest: total.div_ceil(shared).saturating_mul(shared),
             });
         }

@@ -7,10 +7,10 @@ use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{ContractException, TargetRecord};
 
 use super::targets::NO_WORKERS;
-use crate::catalogue::{Manifest, Server};
 use crate::plan::{PlanDraft, PlanError};
-use crate::suggest::or_list;
 use crate::target::TargetDraft;
+use throng_catalogue::catalogue::{Manifest, Server};
+use throng_catalogue::suggest::or_list;
 
 /// The first thing that the plan asks of this server and that it cannot do.
 pub(super) fn refusal(
@@ -99,3 +99,6 @@ fn has_page(draft: &PlanDraft) -> bool {
     let mut targets = draft.targets.iter().flatten();
     targets.any(|target| matches!(target, TargetDraft::Text(text) if text.starts_with("http://")))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 
 use crate::plan::kernel::KernelSweep;
 use crate::plan::{Environment, PlanDraft};
-use crate::suggest::{nearest, or_list};
+use throng_catalogue::suggest::{nearest, or_list};
 
 /// Where short names are looked up.
 const FOLDERS: [&str; 3] = ["net.ipv4", "net.core", "net.ipv6"];

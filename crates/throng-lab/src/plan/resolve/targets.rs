@@ -8,8 +8,8 @@ use throng_record::plan::{Experiment, ListenFamily};
 use super::{accept, catalogue, foreign};
 use crate::plan::escape::unescape;
 use crate::plan::{BuiltInModel, Environment, ModelServes, PerConnection, PlanDraft, PlanError};
-use crate::suggest::or_list;
 use crate::target::TargetDraft;
+use throng_catalogue::suggest::or_list;
 
 /// Stands for every built-in model, in the vocabulary's order.
 pub(super) const ALL: &str = "all";

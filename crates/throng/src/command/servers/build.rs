@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use throng_lab::catalogue::{ALL, Catalogue, Server, Unprepared, Versions};
+use throng_catalogue::catalogue::{ALL, Catalogue, Server, Unprepared, Versions};
 
 use crate::catalogue::{self, CatalogueFlag};
 use crate::exit::Exit;

@@ -11,8 +11,8 @@ use std::thread;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use throng_lab::catalogue::{Cache, Catalogue, Recipe, Server, Unprepared, Versions};
-use throng_lab::contract::{self, Subject, Trying};
+use throng_catalogue::catalogue::{Cache, Catalogue, Recipe, Server, Unprepared, Versions};
+use throng_catalogue::contract::{self, Subject, Trying};
 use throng_record::{ContractReport, LeftOut};
 use throng_sys::limits;
 

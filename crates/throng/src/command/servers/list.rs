@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
-use throng_lab::catalogue::{Cache, Catalogue, RuntimeFound, Server, Versions};
+use throng_catalogue::catalogue::{Cache, Catalogue, RuntimeFound, Server, Versions};
 use throng_record::{ContractException, ContractStanding, DeclaredModel};
 use throng_servers::Model;
 

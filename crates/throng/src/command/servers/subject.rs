@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use throng_lab::catalogue::{ALL, Catalogue, Recipe, Server};
-use throng_lab::contract::Subject;
-use throng_lab::suggest::nearest;
+use throng_catalogue::catalogue::{ALL, Catalogue, Recipe, Server};
+use throng_catalogue::contract::Subject;
+use throng_catalogue::suggest::nearest;
 use throng_record::Workload;
 use throng_record::{ContractException, DeclaredModel};
 use throng_servers::Model;

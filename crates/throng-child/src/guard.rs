@@ -1,0 +1,116 @@
+//! The guard: a process that does nothing but wait for the lab's end, and then ends the process groups that the lab has left.
+//!
+//! The kernel kills the lab's children with it, but not theirs: a server behind a wrapper script would go on in a network that nobody sees when the
+//! lab is killed by a signal that it cannot catch. The guard is told which groups there are over a pipe, whose end of file is the lab's
+//! end. What took a session of its own by then is not in a group that it knows; the lab itself ends such servers when they go into the background.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use throng_sys::orphans;
+
+/// Killed processes go at once, but for those in the middle of a write to a slow disk.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Children are started from wherever they are needed, and all of them are this process's.
+static POSTED: Mutex<Option<Child>> = Mutex::new(None);
+
+/// A guard on its post; dismissed when dropped.
+#[derive(Debug)]
+pub struct Guard(());
+
+impl Guard {
+    /// Starts it. Without one a run goes on as well.
+    pub fn post(throng_program: &Path) -> Self {
+        let mut command = Command::new(throng_program);
+        command.arg("guard").stdin(Stdio::piped());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        // Ctrl-C in a terminal reaches the lab's own group only.
+        command.process_group(0);
+        *posted() = command.spawn().ok();
+        Self(())
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(mut guard) = posted().take() {
+            drop(guard.stdin.take());
+            let _ = guard.wait();
+        }
+    }
+}
+
+/// Tells of a process group that was started.
+pub fn watch(leader: u32) {
+    tell('+', leader);
+}
+
+/// Tells that nothing of it is left.
+pub fn forget(leader: u32) {
+    tell('-', leader);
+}
+
+fn tell(what: char, leader: u32) {
+    if let Some(pipe) = posted().as_mut().and_then(|guard| guard.stdin.as_mut()) {
+        // A guard that was killed is missed only where the lab is killed too.
+        let _ = writeln!(pipe, "{what}{leader}");
+    }
+}
+
+fn posted() -> std::sync::MutexGuard<'static, Option<Child>> {
+    POSTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the guard does: hears of groups, and at the end of `input` ends those that are left.
+pub fn stand(input: impl BufRead) {
+    let mut groups = BTreeSet::new();
+    for line in input.lines().map_while(Result::ok) {
+        match line.split_at_checked(1) {
+            Some(("+", leader)) => groups.extend(leader.parse::<u32>()),
+            Some(("-", leader)) => {
+                if let Ok(leader) = leader.parse::<u32>() {
+                    groups.remove(&leader);
+                }
+            }
+            _ => {}
+        }
+    }
+    for leader in groups {
+        let _ = orphans::end(leader, PATIENCE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started() -> Child {
+        let mut command = Command::new("sleep");
+        command.arg("1000").process_group(0);
+        command.spawn().expect("started")
+    }
+
+    #[test]
+    fn what_is_left_at_the_end_is_ended_and_what_was_forgotten_is_not() {
+        // Of a group the leader counts as the lab's own, which the kernel ends.
+        let (mut left, mut forgotten) = (started(), started());
+        let mut member = Command::new("sleep");
+        member.arg("1000").process_group(left.id().cast_signed());
+        let mut member = member.spawn().expect("started");
+        let (one, other) = (left.id(), forgotten.id());
+        stand(format!("+{one}\n+{other}\nnonsense\n\n-{other}\n").as_bytes());
+        // Its status may have been taken by the guard, which is its parent here.
+        assert!(member.wait().map_or(true, |status| !status.success()));
+        assert!(forgotten.try_wait().expect("ours").is_none());
+        for child in [&mut left, &mut forgotten] {
+            child.kill().expect("ours");
+            child.wait().expect("ours");
+        }
+    }
+}
