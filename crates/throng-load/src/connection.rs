@@ -10,7 +10,7 @@ pub(crate) struct Connection {
     /// What the protocol remembers of the reply that is half read.
     pub(crate) remembered: u32,
     /// Its state.
-    pub(crate) state: State,
+    pub(crate) state: ConnectionState,
     /// Since when it has owed us progress: the connect's start, then the send to an idle connection or the last reply.
     pub(crate) waiting_since_ns: u64,
     /// When the first part of the reply that is half read came; 0 where none has.
@@ -19,7 +19,7 @@ pub(crate) struct Connection {
 
 /// The life of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ConnectionState {
     /// Not begun.
     #[default]
     Idle,

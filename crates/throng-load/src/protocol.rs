@@ -10,9 +10,15 @@ use throng_record::{Expect, Protocol};
 
 use crate::messages::Messages;
 use crate::quote;
-use crate::shard::Part;
 
 pub(crate) use reply::{Reply, Verdict};
+
+/// What came of a reply, of how much: as far as the protocol knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) came_bytes: Option<u64>,
+    pub(crate) whole_bytes: Option<u64>,
+}
 
 /// What the next bytes of a connection were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,9 +38,8 @@ use crate::source::Sources;
 pub(crate) use connect::ShardConnect;
 pub(crate) use exchange::{SILENCE_LEAST_NS, ShardExchange, ShardSilence, Window, waits_for_all};
 pub(crate) use hold::ShardHold;
-pub(crate) use overdue::Part;
 pub(crate) use ping::{Pings, Sample, ShardPings};
-pub(crate) use requests::{Kept, ShardConnections, ShardRequests};
+pub(crate) use requests::{RequestLog, ShardConnections, ShardRequests};
 
 /// What a shard is told to do next.
 pub(crate) enum Phase {
@@ -166,12 +165,12 @@ impl<B: Backend> Shard<B> {
         let connections = self.assignment.connections;
         let fanout = self.assignment.fanout.clone();
         let mut fanout =
-            fanout.map(|(script, relay)| (fanout::Ears::new(script, connections), relay));
+            fanout.map(|(script, relay)| (fanout::ScriptProgress::new(script, connections), relay));
         self.answer(Answer::Ready);
         while let Ok(phase) = phases.recv() {
             let answer = match phase {
                 Phase::Connect => Answer::Connected(Box::new(match &mut fanout {
-                    Some((ears, _)) => connect::run(&mut self, ears)?,
+                    Some((script_progress, _)) => connect::run(&mut self, script_progress)?,
                     None => connect::run(&mut self, &mut connect::Silence)?,
                 })),
                 Phase::Exchange(spec) => self.work(&spec)?,
@@ -187,7 +186,9 @@ impl<B: Backend> Shard<B> {
                     Answer::Closed(Box::new(closed))
                 }
                 Phase::Fanout(part) => match &mut fanout {
-                    Some((ears, relay)) => fanout::run(&mut self, ears, relay, part)?,
+                    Some((script_progress, relay)) => {
+                        fanout::run(&mut self, script_progress, relay, part)?
+                    }
                     None => Answer::Candidate(None),
                 },
             };
@@ -208,8 +209,8 @@ impl<B: Backend> Shard<B> {
                 slow_first_byte_ns,
                 tells_every_request,
             } => {
-                let kept = Kept::new(tells_every_request, slow_first_byte_ns);
-                Answer::Requested(Box::new(self.requests(spec, kept)?))
+                let log = RequestLog::new(tells_every_request, slow_first_byte_ns);
+                Answer::Requested(Box::new(self.requests(spec, log)?))
             }
         })
     }
@@ -236,7 +237,11 @@ impl<B: Backend> Shard<B> {
         }
     }
 
-    fn requests(&mut self, spec: &ExchangeSpec, kept: Kept) -> Result<ShardRequests, LoadError> {
+    fn requests(
+        &mut self,
+        spec: &ExchangeSpec,
+        log: RequestLog,
+    ) -> Result<ShardRequests, LoadError> {
         match spec.pacing {
             PacingSpec::Open {
                 rate_per_second,
@@ -245,10 +250,10 @@ impl<B: Backend> Shard<B> {
                 spin,
             } => {
                 let pacing = self.open_loop(rate_per_second, arrivals, outstanding, spin);
-                requests::run(self, spec, kept, pacing)
+                requests::run(self, spec, log, pacing)
             }
             PacingSpec::Closed { .. } | PacingSpec::Lockstep { .. } => {
-                requests::run(self, spec, kept, Closed::new(1))
+                requests::run(self, spec, log, Closed::new(1))
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::experiments::echo::published as echo;
 #[serde(untagged)]
 pub enum Published {
     /// Of an echo server.
-    Echo(echo::Beside),
+    Echo(echo::PublishedRate),
     /// Of an accept queue.
     Backlog(backlog::Published),
     /// Of a multiplexer.

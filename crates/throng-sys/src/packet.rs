@@ -132,7 +132,7 @@ impl SegmentTap {
         if socket.is_lent.swap(true, Ordering::Acquire) {
             return Err(TapError::InUse);
         }
-        let loan = Loan(Arc::clone(socket));
+        let loan = SocketGuard(Arc::clone(socket));
         filter::attach(&loan.0, &filter::handshakes_of(port))?;
         let only_incoming = interfaces == Interfaces::Loopback;
         options::set(
@@ -189,9 +189,9 @@ fn realtime_ahead_ns() -> i64 {
 
 /// The right to use the socket. Given back, it lets nothing pass: a packet socket cannot be unbound.
 #[derive(Debug)]
-struct Loan(Arc<PacketSocket>);
+struct SocketGuard(Arc<PacketSocket>);
 
-impl Drop for Loan {
+impl Drop for SocketGuard {
     fn drop(&mut self) {
         // If that fails it goes on receiving what nobody reads, which costs little and disturbs nobody.
         let _ = filter::attach(&self.0, &filter::nothing());

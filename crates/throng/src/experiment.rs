@@ -165,7 +165,7 @@ pub(crate) fn targets(texts: &[String], commands: &[String]) -> Vec<TargetDraft>
 
 /// What some commands have beside a plan and the flags of every run.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct Inputs<'a> {
     /// Where handshakes are kept.
     pub(crate) capture: Option<&'a Path>,
     /// Where the catalogue is.
@@ -177,7 +177,7 @@ pub(crate) fn carry_out(
     draft: PlanDraft,
     flags: PlanDraft,
     run: &RunFlags,
-    beside: Beside<'_>,
+    beside: Inputs<'_>,
 ) -> Result<Exit, Failure> {
     let capture = beside.capture;
     let draft = if run.quick { draft.shortened() } else { draft };

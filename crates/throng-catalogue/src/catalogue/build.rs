@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::manifest::{BUILD_PLACEHOLDER, Build};
-use super::program::{self, Unsaid};
+use super::program::{self, CommandError};
 use super::version::Version;
 use super::{Cache, Server, digest};
 use throng_child::output::tail_in_words;
@@ -128,8 +128,8 @@ impl Builder<'_> {
             .current_dir(&server.directory);
         let said = match program::run(started, TIMEOUT, self.interrupted) {
             Ok(said) => said,
-            Err(Unsaid::Interrupted) => return Err(BuildError::Interrupted),
-            Err(Unsaid::Spawn(error)) => {
+            Err(CommandError::Interrupted) => return Err(BuildError::Interrupted),
+            Err(CommandError::Spawn(error)) => {
                 let problem = error.to_string();
                 return Err(BuildError::NotStarted { name, problem });
             }

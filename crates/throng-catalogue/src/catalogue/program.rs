@@ -33,7 +33,7 @@ fn is_program(path: &Path) -> bool {
 
 /// How a command ended, and the last it said.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     /// `None`: it took too long, and was killed.
     pub(super) status: Option<ExitStatus>,
     /// Its first line on standard output with a digit in it.
@@ -44,7 +44,7 @@ pub(super) struct Said {
 
 /// Why a command has no end of its own.
 #[derive(Debug)]
-pub(super) enum Unsaid {
+pub(super) enum CommandError {
     Spawn(SpawnError),
     Interrupted,
 }
@@ -54,12 +54,12 @@ pub(super) fn run(
     mut command: Command,
     timeout: Duration,
     interrupted: &AtomicBool,
-) -> Result<Said, Unsaid> {
+) -> Result<CommandOutput, CommandError> {
     command.stdin(Stdio::null());
     let lines = Lines::Wanted {
         longest_bytes: 4_096,
     };
-    let mut child = Child::spawn(command, &[], lines).map_err(Unsaid::Spawn)?;
+    let mut child = Child::spawn(command, &[], lines).map_err(CommandError::Spawn)?;
     let deadline = Instant::now() + timeout;
     let mut number = None;
     let mut hear = |line: String| {
@@ -77,7 +77,7 @@ pub(super) fn run(
             break Some(status);
         }
         if interrupted.load(Ordering::Relaxed) {
-            return Err(Unsaid::Interrupted);
+            return Err(CommandError::Interrupted);
         }
         if Instant::now() >= deadline {
             child.kill();
@@ -88,7 +88,7 @@ pub(super) fn run(
     while let NextLine::Line(line) = child.next_line(Duration::ZERO) {
         hear(line);
     }
-    Ok(Said {
+    Ok(CommandOutput {
         status,
         number,
         tail,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::manifest::{BUILD_PLACEHOLDER, Manifest};
-use super::program::{self, Unsaid};
+use super::program::{self, CommandError};
 use super::version::Version;
 use super::{Cache, Server};
 
@@ -131,8 +131,8 @@ fn ask(program: &Path, words: &[String], directory: &Path, interrupted: &AtomicB
     command.args(&words[1..]).current_dir(directory);
     let said = match program::run(command, TIMEOUT, interrupted) {
         Ok(said) => said,
-        Err(Unsaid::Interrupted) => return None,
-        Err(Unsaid::Spawn(error)) => return Some(Err(error.to_string())),
+        Err(CommandError::Interrupted) => return None,
+        Err(CommandError::Spawn(error)) => return Some(Err(error.to_string())),
     };
     let last = said.tail.last().map(|line| line.trim().to_owned());
     Some(match said.status {

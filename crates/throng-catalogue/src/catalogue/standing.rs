@@ -11,7 +11,7 @@ use super::{Cache, Server, digest};
 
 /// As it is kept.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredStanding {
     digest: String,
     standing: ContractStanding,
 }
@@ -21,7 +21,7 @@ impl Server {
     #[must_use]
     pub fn standing(&self, cache: &Cache, version: &str) -> Option<ContractStanding> {
         let text = fs::read_to_string(cache.standing(&self.language, &self.name)).ok()?;
-        let kept: Kept = serde_json::from_str(&text).ok()?;
+        let kept: StoredStanding = serde_json::from_str(&text).ok()?;
         (kept.digest == self.digest(cache, version).ok()?).then_some(kept.standing)
     }
 
@@ -38,7 +38,7 @@ impl Server {
         let path = cache.standing(&self.language, &self.name);
         fs::create_dir_all(path.parent().unwrap_or(&path))?;
         let digest = self.digest(cache, version)?;
-        let kept = Kept { digest, standing };
+        let kept = StoredStanding { digest, standing };
         // Whoever reads meanwhile sees the old or the new.
         let written = path.with_added_extension(format!("{}.new", std::process::id()));
         fs::write(&written, serde_json::to_string_pretty(&kept)?)?;

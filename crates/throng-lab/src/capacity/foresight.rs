@@ -31,7 +31,7 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
     let Some(setting) = most else {
         return foresight;
     };
-    let mut told: Vec<(Told, Vec<&str>)> = Vec::new();
+    let mut told: Vec<(CommonShortage, Vec<&str>)> = Vec::new();
     for target in &plan.targets {
         let demand = Demand::of(plan, target, setting, models);
         let mut short = shortages(&demand, facts);
@@ -46,10 +46,10 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
         if short.is_empty() {
             continue;
         }
-        let same = |(other, _): &&mut (Told, Vec<&str>)| other.short == short;
+        let same = |(other, _): &&mut (CommonShortage, Vec<&str>)| other.short == short;
         match told.iter_mut().find(same) {
             Some((_, targets)) => targets.push(&target.name),
-            None => told.push((Told { demand, short }, vec![&target.name])),
+            None => told.push((CommonShortage { demand, short }, vec![&target.name])),
         }
     }
     let notes = told.iter().map(|(told, targets)| told.note(targets));
@@ -58,7 +58,7 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
 }
 
 /// What is the same for several targets.
-struct Told {
+struct CommonShortage {
     demand: Demand,
     /// The narrowest first; never empty.
     short: Vec<Shortage>,
@@ -89,7 +89,7 @@ fn enough(target: &TargetRecord, demand: &Demand, facts: &Facts) -> String {
     )
 }
 
-impl Told {
+impl CommonShortage {
     /// Of the least limit, at which a run ends, all; of the others, which would come next, only where.
     fn note(&self, targets: &[&str]) -> String {
         let Some((least, others)) = self.short.split_first() else {

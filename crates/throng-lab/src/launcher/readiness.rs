@@ -41,7 +41,7 @@ impl Announced {
 
 /// What was seen at the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
+enum AddressState {
     Nothing,
     /// A listener that none of the server's processes holds.
     Strangers,
@@ -61,11 +61,11 @@ pub(super) fn wait(
     let mut announced = Announced::nothing(asked.clone());
     let timeout = Duration::from_nanos(launcher.setting.ready_timeout_ns);
     let deadline = Instant::now() + timeout;
-    let mut seen = Seen::Nothing;
+    let mut seen = AddressState::Nothing;
     loop {
         if lines == Lines::Unwanted {
             seen = look_up(asked, tree, network)?;
-            if seen == Seen::Ready && stays(child) {
+            if seen == AddressState::Ready && stays(child) {
                 return Ok(announced);
             }
             std::thread::sleep(POLL);
@@ -112,7 +112,11 @@ fn hear(child: &Child, announced: &mut Announced) -> Result<bool, LaunchError> {
     Ok(false)
 }
 
-fn look_up(address: &Address, tree: &ProcessTree, network: &Network) -> Result<Seen, LaunchError> {
+fn look_up(
+    address: &Address,
+    tree: &ProcessTree,
+    network: &Network,
+) -> Result<AddressState, LaunchError> {
     let inode = match address {
         Address::Tcp(tcp) => network
             .find_listener(*tcp)
@@ -124,22 +128,22 @@ fn look_up(address: &Address, tree: &ProcessTree, network: &Network) -> Result<S
             .map(|listener| listener.inode),
     };
     let Some(inode) = inode else {
-        return Ok(Seen::Nothing);
+        return Ok(AddressState::Nothing);
     };
     let pids = tree
         .pids()
         .map_err(LaunchError::Observe)?
         .unwrap_or_default();
     match sock_diag::owner_of(inode, &pids) {
-        Ok(Some(_)) => Ok(Seen::Ready),
-        Ok(None) => Ok(Seen::Strangers),
+        Ok(Some(_)) => Ok(AddressState::Ready),
+        Ok(None) => Ok(AddressState::Strangers),
         // A server that changed its user cannot be looked into; the port was free a moment ago, so it is its own.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Seen::Ready),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(AddressState::Ready),
         Err(error) => Err(LaunchError::Observe(error)),
     }
 }
 
-fn ended(child: &Child, asked: &Address, seen: Seen, status: ExitStatus) -> LaunchError {
+fn ended(child: &Child, asked: &Address, seen: AddressState, status: ExitStatus) -> LaunchError {
     let how = status.to_string();
     // One that failed may leave something too, which is not the point then.
     let left = if status.success() {
@@ -151,7 +155,7 @@ fn ended(child: &Child, asked: &Address, seen: Seen, status: ExitStatus) -> Laun
         return LaunchError::WentToBackground { how, left };
     }
     let (address, tail) = (asked.to_string(), child.output().tail());
-    if seen == Seen::Strangers {
+    if seen == AddressState::Strangers {
         LaunchError::AddressTaken { address, how, tail }
     } else {
         LaunchError::ExitedAtOnce { address, how, tail }
@@ -163,11 +167,11 @@ fn late(
     tree: &ProcessTree,
     asked: &Address,
     network: &Network,
-    seen: Seen,
+    seen: AddressState,
     timeout: Duration,
 ) -> LaunchError {
     let (address, tail) = (asked.to_string(), child.output().tail_now());
-    if seen == Seen::Strangers {
+    if seen == AddressState::Strangers {
         let how = "it still runs".to_owned();
         return LaunchError::AddressTaken { address, how, tail };
     }

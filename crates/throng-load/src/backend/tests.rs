@@ -10,7 +10,7 @@ use super::io_uring::{UringBackend, Usage};
 use super::*;
 
 /// Slot 0 of a back end.
-type Slot<'a> = &'a mut dyn FnMut(Asked<'_>) -> Told;
+type Slot<'a> = &'a mut dyn FnMut(Asked<'_>) -> Answer;
 type Check = fn(Slot<'_>);
 
 /// Each back end in each of its ways of use.
@@ -46,7 +46,7 @@ enum Asked<'a> {
 
 /// What it is told.
 #[derive(Debug, PartialEq)]
-enum Told {
+enum Answer {
     Nothing,
     Began(Began),
     Connected,
@@ -58,26 +58,26 @@ fn run(check: Check, mut backend: impl Backend) {
     check(&mut |asked| answer(&mut backend, &asked));
 }
 
-fn answer(backend: &mut impl Backend, asked: &Asked<'_>) -> Told {
+fn answer(backend: &mut impl Backend, asked: &Asked<'_>) -> Answer {
     match asked {
         Asked::Connect(address) => {
-            Told::Began(backend.connect(0, address, None, true).expect("begun"))
+            Answer::Began(backend.connect(0, address, None, true).expect("begun"))
         }
         Asked::Wait => {
             let now_ns = monotonic_ns();
             let until_ns = now_ns + 2 * MILLISECOND_NS;
             backend.wait(now_ns, until_ns).expect("waited");
-            Told::Nothing
+            Answer::Nothing
         }
         Asked::Event => match backend.next_event().map(|event| event.what) {
-            None => Told::Nothing,
-            Some(What::Connected) => Told::Connected,
-            Some(What::Received(_)) => Told::Received(backend.received().to_vec()),
-            Some(What::EndOfInput | What::Failed(_)) => Told::Ended,
+            None => Answer::Nothing,
+            Some(What::Connected) => Answer::Connected,
+            Some(What::Received(_)) => Answer::Received(backend.received().to_vec()),
+            Some(What::EndOfInput | What::Failed(_)) => Answer::Ended,
         },
         Asked::Close => {
             backend.close(0);
-            Told::Nothing
+            Answer::Nothing
         }
     }
 }
@@ -100,15 +100,15 @@ fn full_listener() -> (OwnedFd, TcpStream, SocketAddr) {
 }
 
 /// Asks for events until one is not about the connect, for a few seconds at most.
-fn next(backend: Slot<'_>) -> Told {
+fn next(backend: Slot<'_>) -> Answer {
     for _ in 0..1000 {
         match backend(Asked::Event) {
-            Told::Nothing => drop(backend(Asked::Wait)),
-            Told::Connected => {}
+            Answer::Nothing => drop(backend(Asked::Wait)),
+            Answer::Connected => {}
             told => return told,
         }
     }
-    Told::Nothing
+    Answer::Nothing
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn what_came_for_a_closed_connection_never_reaches_the_next_of_its_slot() {
             backend(Asked::Connect(&address));
             let (mut new, _) = listener.accept().expect("accepted");
             new.write_all(b"new").expect("written");
-            assert_eq!(next(backend), Told::Received(b"new".to_vec()));
+            assert_eq!(next(backend), Answer::Received(b"new".to_vec()));
             drop(new);
-            assert_eq!(next(backend), Told::Ended);
+            assert_eq!(next(backend), Answer::Ended);
             backend(Asked::Close);
         }
     });
@@ -145,7 +145,7 @@ fn what_came_for_a_closed_connection_does_not_end_the_next_connect() {
         let (_full, _fills_its_queue, target) = full_listener();
         backend(Asked::Connect(&Address::Tcp(target)));
         for _ in 0..5 {
-            assert_eq!(backend(Asked::Event), Told::Nothing);
+            assert_eq!(backend(Asked::Event), Answer::Nothing);
             backend(Asked::Wait);
         }
     });
@@ -156,7 +156,10 @@ fn a_connect_that_is_given_up_leaves_nothing_behind() {
     with_each(|backend| {
         let (_full, _fills_its_queue, target) = full_listener();
         let full = Address::Tcp(target);
-        assert_eq!(backend(Asked::Connect(&full)), Told::Began(Began::UnderWay));
+        assert_eq!(
+            backend(Asked::Connect(&full)),
+            Answer::Began(Began::UnderWay)
+        );
         backend(Asked::Wait);
         assert!(is_connecting_to(target.port()));
         backend(Asked::Close);
@@ -164,7 +167,7 @@ fn a_connect_that_is_given_up_leaves_nothing_behind() {
         backend(Asked::Connect(&address));
         let (mut peer, _) = listener.accept().expect("accepted");
         peer.write_all(b"new").expect("written");
-        assert_eq!(next(backend), Told::Received(b"new".to_vec()));
+        assert_eq!(next(backend), Answer::Received(b"new".to_vec()));
         let is_gone = (0..1000).any(|_| {
             backend(Asked::Wait);
             !is_connecting_to(target.port())

@@ -3,7 +3,7 @@
 use throng_record::{ConnectionsPhase, Histogram};
 
 use super::merge::merged;
-use crate::shard::{Kept, ShardConnections};
+use crate::shard::{RequestLog, ShardConnections};
 
 type Live = hdrhistogram::Histogram<u64>;
 
@@ -31,8 +31,8 @@ pub(super) fn connections(shards: Vec<ShardConnections>) -> ConnectionsPhase {
         without_tcp_info: sum(|shard| shard.without_tcp_info),
         ..ConnectionsPhase::default()
     };
-    let kept = shards.into_iter().map(|shard| shard.kept).collect();
-    let (requests, left_out) = Kept::merge(kept);
+    let logs = shards.into_iter().map(|shard| shard.log).collect();
+    let (requests, left_out) = RequestLog::merge(logs);
     phase.requests = requests
         .iter()
         .map(|request| request.to_record(started_at_ns))

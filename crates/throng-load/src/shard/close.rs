@@ -10,7 +10,7 @@ use throng_sys::clock::{MILLISECOND_NS, SECOND_NS, monotonic_ns};
 
 use super::{Shard, errors};
 use crate::backend::{Backend, What};
-use crate::connection::State;
+use crate::connection::ConnectionState;
 use crate::control::ProgressReading;
 use crate::error::LoadError;
 
@@ -56,10 +56,10 @@ struct Closing<'a, B> {
 impl<B: Backend> Closing<'_, B> {
     fn end_output(&mut self, slot: u32) {
         let connection = &mut self.shard.connections[slot as usize];
-        if connection.state != State::Open {
+        if connection.state != ConnectionState::Open {
             return;
         }
-        connection.state = State::HalfClosed;
+        connection.state = ConnectionState::HalfClosed;
         self.half_closed += 1;
         if let Err(error) = self.shard.backend.end_output(slot) {
             self.failed(slot, errors::of_connection(&error), &error.to_string());
@@ -98,8 +98,8 @@ impl<B: Backend> Closing<'_, B> {
         while let Some(event) = self.shard.backend.next_event() {
             let state = self.shard.connections[event.slot as usize].state;
             match event.what {
-                What::EndOfInput if state == State::HalfClosed => self.ended(event.slot),
-                What::EndOfInput if state == State::Open => self.failed(
+                What::EndOfInput if state == ConnectionState::HalfClosed => self.ended(event.slot),
+                What::EndOfInput if state == ConnectionState::Open => self.failed(
                     event.slot,
                     ErrorKind::ClosedEarly,
                     "the peer closed before our end of output",
@@ -147,7 +147,7 @@ impl<B: Backend> Closing<'_, B> {
         // Who ends the work early does not hold it against the peer that it had no time to.
         let is_fault = !self.shard.assignment.interrupt.is_raised();
         for slot in batch {
-            if self.shard.connections[slot as usize].state != State::HalfClosed {
+            if self.shard.connections[slot as usize].state != ConnectionState::HalfClosed {
                 continue;
             }
             if is_fault {
@@ -164,7 +164,7 @@ impl<B: Backend> Closing<'_, B> {
     }
 
     fn failed(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
-        if self.shard.connections[slot as usize].state == State::Closed {
+        if self.shard.connections[slot as usize].state == ConnectionState::Closed {
             return;
         }
         let index = self.shard.index(slot);
@@ -176,10 +176,10 @@ impl<B: Backend> Closing<'_, B> {
 
     fn close(&mut self, slot: u32) {
         let connection = &mut self.shard.connections[slot as usize];
-        if connection.state == State::HalfClosed {
+        if connection.state == ConnectionState::HalfClosed {
             self.half_closed -= 1;
         }
-        connection.state = State::Closed;
+        connection.state = ConnectionState::Closed;
         self.closed += 1;
         self.shard.backend.close(slot);
     }

@@ -12,7 +12,7 @@ use throng_sys::tcp_info::TcpInfo;
 
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Began, What};
-use crate::connection::State;
+use crate::connection::ConnectionState;
 use crate::control::ProgressReading;
 use crate::error::LoadError;
 
@@ -170,7 +170,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
 
     fn begin(&mut self, slot: u32) {
         let connection = &mut self.shard.connections[slot as usize];
-        connection.state = State::Connecting;
+        connection.state = ConnectionState::Connecting;
         connection.waiting_since_ns = monotonic_ns();
         self.under_way += 1;
         self.begun.push(slot);
@@ -216,7 +216,8 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
             .wait(monotonic_ns(), until_ns)
             .map_err(|error| self.shard.fault("wait for connects", error))?;
         while let Some(event) = self.shard.backend.next_event() {
-            let connecting = self.shard.connections[event.slot as usize].state == State::Connecting;
+            let connecting =
+                self.shard.connections[event.slot as usize].state == ConnectionState::Connecting;
             match event.what {
                 What::Connected if connecting => self.connected(event.slot),
                 What::Failed(error) if connecting => {
@@ -242,7 +243,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
     fn connected(&mut self, slot: u32) {
         let index = self.shard.index(slot);
         let connection = &mut self.shard.connections[slot as usize];
-        connection.state = State::Open;
+        connection.state = ConnectionState::Open;
         let now_ns = monotonic_ns();
         let latency_ns = now_ns - connection.waiting_since_ns;
         self.under_way -= 1;
@@ -255,7 +256,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
     fn heard(&mut self, slot: u32) {
         let bytes = self.shard.backend.received();
         if let Err((kind, detail)) = self.hearing.received(slot, bytes, monotonic_ns())
-            && self.shard.connections[slot as usize].state == State::Open
+            && self.shard.connections[slot as usize].state == ConnectionState::Open
         {
             self.record.lost += 1;
             self.end(slot, kind, &detail);
@@ -279,7 +280,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
     /// An established connection that did not last to the end of the phase.
     #[cold]
     fn lost(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
-        if self.shard.connections[slot as usize].state == State::Open {
+        if self.shard.connections[slot as usize].state == ConnectionState::Open {
             self.record.lost += 1;
             self.note_stop(slot, kind, detail);
             self.end(slot, kind, detail);
@@ -296,7 +297,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
 
     fn end(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
         let index = self.shard.index(slot);
-        self.shard.connections[slot as usize].state = State::Closed;
+        self.shard.connections[slot as usize].state = ConnectionState::Closed;
         self.shard.backend.close(slot);
         self.record
             .errors
@@ -320,7 +321,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
         let now_ns = monotonic_ns();
         let connections = &self.shard.connections;
         self.begun
-            .retain(|&slot| connections[slot as usize].state == State::Connecting);
+            .retain(|&slot| connections[slot as usize].state == ConnectionState::Connecting);
         let overdue: Vec<u32> = self
             .begun
             .iter()

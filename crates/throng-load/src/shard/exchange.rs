@@ -17,7 +17,7 @@ use super::outstanding::Outstanding;
 use super::stage::Stages;
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Event, What};
-use crate::connection::{Connection, Start, StartTimes, State};
+use crate::connection::{Connection, ConnectionState, Start, StartTimes};
 use crate::control::{ProgressReading, ShardStage};
 use crate::error::LoadError;
 use crate::pacing::{Backlog, Pacing, Send};
@@ -108,7 +108,7 @@ pub(super) fn run<B: Backend, P: Pacing>(
 ) -> Result<ShardExchange, LoadError> {
     let started_at_ns = monotonic_ns();
     let slots: Vec<u32> = (0..shard.connections.len() as u32)
-        .filter(|&slot| shard.connections[slot as usize].state == State::Open)
+        .filter(|&slot| shard.connections[slot as usize].state == ConnectionState::Open)
         .collect();
     // What was sent and answered in a phase before is none of this one's.
     for &slot in &slots {
@@ -379,7 +379,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         let served = connections.filter(|connection| connection.replies > 0);
         let served = served.count();
         let is_silent = |connection: &&Connection| {
-            connection.state == State::Open && connection.replies == 0 && !connection.is_mid_reply()
+            connection.state == ConnectionState::Open
+                && connection.replies == 0
+                && !connection.is_mid_reply()
         };
         let silent = self.shard.connections.iter().filter(is_silent).count();
         self.leave_out_failed();

@@ -4,8 +4,8 @@
 //! that was put, then a little longer for what nobody put. What differs is when something is put, and from when its latency counts:
 //! a `Stretch`. Shards tell each other through a `Relay` when nothing more is put, and when they have heard all.
 
-mod ears;
 mod line;
+mod script_progress;
 mod sustain;
 
 use std::ops::Range;
@@ -15,14 +15,14 @@ use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Event, What};
-use crate::connection::State;
+use crate::connection::ConnectionState;
 use crate::control::{ProgressReading, PutOver, Relay};
 use crate::error::LoadError;
 use crate::pacing::spacing::SPIN_NS;
 use crate::script::Fault;
 
-pub(crate) use ears::{Ears, NEVER};
 pub(crate) use line::ShardLine;
+pub(crate) use script_progress::{NEVER, ScriptProgress};
 pub(crate) use sustain::ShardSustained;
 
 /// How long the loop sleeps at most before it looks at what others tell.
@@ -47,19 +47,21 @@ pub(crate) enum Part {
     Sustain { speaker: u32, origin_ns: u64 },
 }
 
-/// Does a part; the ears are those of all parts.
+/// Does a part; the progress is that of all parts.
 pub(super) fn run<B: Backend>(
     shard: &mut Shard<B>,
-    ears: &mut Ears,
+    script_progress: &mut ScriptProgress,
     relay: &Relay,
     part: Part,
 ) -> Result<Answer, LoadError> {
     Ok(match part {
         Part::Candidate(speaker) => Answer::Candidate(candidate(shard, speaker)),
-        Part::Greeting => Answer::Line(Box::new(line::greeting(shard, ears, relay)?)),
-        Part::Put(speaker) => Answer::Line(Box::new(line::put(shard, ears, relay, speaker)?)),
+        Part::Greeting => Answer::Line(Box::new(line::greeting(shard, script_progress, relay)?)),
+        Part::Put(speaker) => {
+            Answer::Line(Box::new(line::put(shard, script_progress, relay, speaker)?))
+        }
         Part::Sustain { speaker, origin_ns } => {
-            let sustained = sustain::run(shard, ears, relay, (speaker, origin_ns))?;
+            let sustained = sustain::run(shard, script_progress, relay, (speaker, origin_ns))?;
             Answer::Sustained(Box::new(sustained))
         }
     })
@@ -74,7 +76,7 @@ fn slot_of<B>(shard: &Shard<B>, index: u32) -> Option<u32> {
 /// The first open connection from this index on, else the first open one: over the shards, the nearest in turn is among these.
 fn candidate<B: Backend>(shard: &Shard<B>, speaker: u32) -> Option<u32> {
     let first = speaker.saturating_sub(shard.assignment.first);
-    let is_open = |slot: &u32| shard.connections[*slot as usize].state == State::Open;
+    let is_open = |slot: &u32| shard.connections[*slot as usize].state == ConnectionState::Open;
     let all = shard.connections.len() as u32;
     let slot = (first.min(all)..all)
         .chain(0..first.min(all))
@@ -90,7 +92,7 @@ trait Stretch {
     /// These bytes of the script came: how many awaited lines ended in them, or why they should not have come yet.
     fn heard(
         &mut self,
-        ears: &mut Ears,
+        script_progress: &mut ScriptProgress,
         slot: u32,
         heard: Range<u32>,
         now_ns: u64,
@@ -115,7 +117,7 @@ type Failed = (u32, std::io::Error);
 
 struct Listening<'a, B, S> {
     shard: &'a mut Shard<B>,
-    ears: &'a mut Ears,
+    script_progress: &'a mut ScriptProgress,
     relay: &'a Relay,
     stretch: S,
     errors: ErrorCounts,
@@ -134,15 +136,20 @@ struct Listening<'a, B, S> {
 }
 
 impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
-    fn new(shard: &'a mut Shard<B>, ears: &'a mut Ears, relay: &'a Relay, stretch: S) -> Self {
+    fn new(
+        shard: &'a mut Shard<B>,
+        script_progress: &'a mut ScriptProgress,
+        relay: &'a Relay,
+        stretch: S,
+    ) -> Self {
         let open = shard
             .connections
             .iter()
-            .filter(|connection| connection.state == State::Open);
+            .filter(|connection| connection.state == ConnectionState::Open);
         let mut listening = Self {
             due: open.count() as u32,
             shard,
-            ears,
+            script_progress,
             relay,
             stretch,
             errors: ErrorCounts::default(),
@@ -153,7 +160,7 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
             ends_at_ns: u64::MAX,
             woken_at_ns: 0,
         };
-        for (slot, (kind, detail)) in listening.ears.take_faults() {
+        for (slot, (kind, detail)) in listening.script_progress.take_faults() {
             listening.fail(slot, kind, &detail);
         }
         listening
@@ -204,22 +211,23 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
         };
         let behind = self
             .open_slots()
-            .filter(|&slot| self.ears.at(slot) < over.target);
+            .filter(|&slot| self.script_progress.at(slot) < over.target);
         behind.count() as u32
     }
 
     fn open_slots(&self) -> impl Iterator<Item = u32> {
         let connections = (0..).zip(&self.shard.connections);
-        connections
-            .filter_map(|(slot, connection)| (connection.state == State::Open).then_some(slot))
+        connections.filter_map(|(slot, connection)| {
+            (connection.state == ConnectionState::Open).then_some(slot)
+        })
     }
 
     #[cold]
     fn give_up(&mut self, target: u32) {
         for slot in 0..self.shard.connections.len() as u32 {
-            let at = self.ears.at(slot);
+            let at = self.script_progress.at(slot);
             if at < target {
-                let detail = if self.ears.script.is_mid_line(at) {
+                let detail = if self.script_progress.script.is_mid_line(at) {
                     "a part of a line came, and the rest did not within the reply timeout"
                 } else {
                     "a line that was due did not come within the reply timeout"
@@ -267,12 +275,18 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
     fn on_event(&mut self, event: Event) {
         match event.what {
             What::Received(_) => self.on_received(event.slot),
-            What::EndOfInput if self.ears.script.is_mid_line(self.ears.at(event.slot)) => self
-                .fail(
+            What::EndOfInput
+                if self
+                    .script_progress
+                    .script
+                    .is_mid_line(self.script_progress.at(event.slot)) =>
+            {
+                self.fail(
                     event.slot,
                     ErrorKind::Truncated,
                     "the peer closed in the middle of a line",
-                ),
+                )
+            }
             What::EndOfInput => self.fail(
                 event.slot,
                 ErrorKind::ClosedEarly,
@@ -295,19 +309,22 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
             monotonic_ns()
         };
         let bytes = self.shard.backend.received();
-        let (heard, mut fault) = self.ears.hear(slot, bytes, self.stretch.limit());
+        let (heard, mut fault) = self.script_progress.hear(slot, bytes, self.stretch.limit());
         if let Some(over) = self.over
             && heard.start < over.target
             && heard.end >= over.target
         {
             self.behind -= 1;
         }
-        match self.stretch.heard(self.ears, slot, heard, now_ns) {
+        match self
+            .stretch
+            .heard(self.script_progress, slot, heard, now_ns)
+        {
             Ok(lines) => self.heard += u64::from(lines),
             Err(early) => fault = Some(early),
         }
         if let Some((kind, detail)) = fault {
-            self.ears.spoil(slot);
+            self.script_progress.spoil(slot);
             self.fail(slot, kind, &detail);
         }
         self.put_due(now_ns);
@@ -326,12 +343,12 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
     #[cold]
     fn fail(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
         let connection = &mut self.shard.connections[slot as usize];
-        if connection.state != State::Open {
+        if connection.state != ConnectionState::Open {
             return;
         }
-        connection.state = State::Closed;
+        connection.state = ConnectionState::Closed;
         self.shard.backend.close(slot);
-        let is_behind = |over: PutOver| self.ears.at(slot) < over.target;
+        let is_behind = |over: PutOver| self.script_progress.at(slot) < over.target;
         if self.over.is_some_and(is_behind) {
             self.behind -= 1;
         }

@@ -5,7 +5,7 @@ use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::{Shard, errors};
 use crate::backend::{Backend, Event, What};
-use crate::connection::{Connection, State};
+use crate::connection::{Connection, ConnectionState};
 use crate::control::ProgressReading;
 use crate::error::LoadError;
 
@@ -52,13 +52,13 @@ pub(super) fn run<B: Backend>(shard: &mut Shard<B>, until_ns: u64) -> Result<Sha
 impl<B: Backend> Shard<B> {
     /// Connections that are open.
     pub(super) fn open(&self) -> u32 {
-        let is_open = |connection: &&Connection| connection.state == State::Open;
+        let is_open = |connection: &&Connection| connection.state == ConnectionState::Open;
         self.connections.iter().filter(is_open).count() as u32
     }
 
     /// Whatever happens to a connection on which nothing is under way ends it: how many this ended.
     pub(super) fn lose(&mut self, event: Event, errors: &mut ErrorCounts) -> u32 {
-        if self.connections[event.slot as usize].state != State::Open {
+        if self.connections[event.slot as usize].state != ConnectionState::Open {
             return 0;
         }
         let (kind, detail) = match event.what {
@@ -74,7 +74,7 @@ impl<B: Backend> Shard<B> {
             What::Failed(error) => (errors::of_connection(&error), error.to_string()),
         };
         errors.count_at(self.index(event.slot), kind, || detail);
-        self.connections[event.slot as usize].state = State::Closed;
+        self.connections[event.slot as usize].state = ConnectionState::Closed;
         self.backend.close(event.slot);
         1
     }

@@ -5,14 +5,7 @@ use throng_sys::tcp_info::TcpInfo;
 
 use super::Shard;
 use crate::backend::Backend;
-use crate::protocol::Replies;
-
-/// What came of a reply, of how much: as far as the protocol knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) came_bytes: Option<u64>,
-    pub(crate) whole_bytes: Option<u64>,
-}
+use crate::protocol::{Part, Replies};
 
 impl<B: Backend> Shard<B> {
     /// Of a kept connection whose reply is overdue. A peer whose kernel dropped the handshake's last ACK, since its accept queue was full, does not

@@ -9,7 +9,7 @@ use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::{Shard, errors};
 use crate::backend::{Backend, Event, What};
-use crate::connection::State;
+use crate::connection::ConnectionState;
 use crate::control::ProgressReading;
 use crate::error::LoadError;
 use crate::protocol::{Reading, Replies};
@@ -85,7 +85,7 @@ pub(super) fn run<B: Backend>(
     let replies = Replies::of(&pings.protocol, &shard.assignment.messages, pings.verify)
         .expect("HTTP on kept connections is refused before a shard is made");
     let open = (0..).zip(&shard.connections);
-    let open = open.filter(|(_, connection)| connection.state == State::Open);
+    let open = open.filter(|(_, connection)| connection.state == ConnectionState::Open);
     let waiting = (0..)
         .zip(open)
         .filter(|&(n, _)| pings.sample.has(n))
@@ -155,7 +155,7 @@ impl<B: Backend> Pinging<'_, B> {
     fn ping(&mut self, slot: u32) {
         let index = self.shard.index(slot);
         let connection = &mut self.shard.connections[slot as usize];
-        if connection.state != State::Open {
+        if connection.state != ConnectionState::Open {
             return;
         }
         let now_ns = monotonic_ns();
@@ -173,7 +173,7 @@ impl<B: Backend> Pinging<'_, B> {
 
     fn is_under_way(&self, slot: u32) -> bool {
         let connection = &self.shard.connections[slot as usize];
-        connection.state == State::Open && connection.outstanding() > 0
+        connection.state == ConnectionState::Open && connection.outstanding() > 0
     }
 
     fn on_event(&mut self, event: Event) {
@@ -249,7 +249,7 @@ impl<B: Backend> Pinging<'_, B> {
     fn fail(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
         let index = self.shard.index(slot);
         self.unanswered -= 1;
-        self.shard.connections[slot as usize].state = State::Closed;
+        self.shard.connections[slot as usize].state = ConnectionState::Closed;
         self.shard.backend.close(slot);
         self.record
             .ping_errors

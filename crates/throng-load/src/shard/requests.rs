@@ -7,9 +7,9 @@
 mod beginning;
 mod client;
 mod ending;
-mod kept;
 mod measured;
 mod request;
+mod request_log;
 mod window;
 
 use std::borrow::Cow;
@@ -30,11 +30,11 @@ use crate::error::LoadError;
 use crate::pacing::{Backlog, Pacing, Send};
 use crate::protocol::{Reply, Verdict};
 use crate::recorder::Recorder;
-use client::{Client, State};
+use client::{Client, ClientState};
 
-pub(crate) use kept::Kept;
 pub(crate) use measured::{ShardConnections, ShardRequests};
 pub(crate) use request::Request;
+pub(crate) use request_log::RequestLog;
 
 /// How long the loop sleeps at most before it looks at its orders.
 const LOOK_NS: u64 = 20 * MILLISECOND_NS;
@@ -85,11 +85,11 @@ struct Requests<'a, B, P> {
 pub(super) fn run<B: Backend, P: Pacing>(
     shard: &mut Shard<B>,
     spec: &ExchangeSpec,
-    kept: Kept,
+    log: RequestLog,
     pacing: P,
 ) -> Result<ShardRequests, LoadError> {
     let started_at_ns = monotonic_ns();
-    let mut requests = Requests::new(shard, spec, kept, pacing, started_at_ns);
+    let mut requests = Requests::new(shard, spec, log, pacing, started_at_ns);
     requests.run_to_end()?;
     requests.abandon()?;
     Ok(requests.finish(started_at_ns))
@@ -99,7 +99,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
     fn new(
         shard: &'a mut Shard<B>,
         spec: &ExchangeSpec,
-        kept: Kept,
+        log: RequestLog,
         mut pacing: P,
         now_ns: u64,
     ) -> Self {
@@ -129,7 +129,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
             announced: ShardStage::Warmup,
             shard,
             recorder: Recorder::new(),
-            record: ShardConnections::new(kept),
+            record: ShardConnections::new(log),
             progress: ProgressReading::default(),
             begun: 0,
             outstanding: Outstanding::default(),
@@ -223,13 +223,13 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
             monotonic_ns()
         };
         match (self.clients[slot as usize].state, event.what) {
-            (State::Idle, _) => {}
-            (State::Connecting, What::Connected) => self.connected(slot, now_ns),
-            (State::Connecting, What::Failed(error)) => self.fail_connect(slot, &error),
+            (ClientState::Idle, _) => {}
+            (ClientState::Connecting, What::Connected) => self.connected(slot, now_ns),
+            (ClientState::Connecting, What::Failed(error)) => self.fail_connect(slot, &error),
             (_, What::Received(length)) => self.received(slot, length, now_ns),
             (_, What::EndOfInput) => self.end_of_input(slot, now_ns),
             (_, What::Failed(error)) => self.fail_open(slot, &error),
-            (State::Waiting, What::Connected) => {}
+            (ClientState::Waiting, What::Connected) => {}
         }
     }
 

@@ -33,7 +33,7 @@ fn row(record: &RunRecord, target: &str) -> Option<Row> {
     rows.find(|row| row.connections == 100 && row.target == target)
 }
 
-fn beside(row: Row) -> Option<languages::Beside> {
+fn beside(row: Row) -> Option<languages::PublishedRate> {
     match row.published? {
         Published::Echo(beside) => Some(beside),
         other => panic!("of another experiment: {other:?}"),

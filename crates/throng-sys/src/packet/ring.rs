@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use super::{Loan, PacketSocket, options};
+use super::{PacketSocket, SocketGuard, options};
 use crate::clock::SECOND_NS;
 
 /// Header of the ring (32 bytes), address (20), alignment, and `SNAP_BYTES`.
@@ -36,12 +36,12 @@ pub(super) struct Frame<'a> {
 pub(super) struct Ring {
     frames: NonNull<u8>,
     next: usize,
-    loan: Loan,
+    loan: SocketGuard,
 }
 
 impl Ring {
     /// Gives the socket a ring, and maps it.
-    pub(super) fn new(loan: Loan) -> io::Result<Self> {
+    pub(super) fn new(loan: SocketGuard) -> io::Result<Self> {
         options::set(&loan.0, libc::PACKET_VERSION, &VERSION)?;
         options::set(&loan.0, libc::PACKET_RX_RING, &request(BLOCKS))?;
         let access = ProtFlags::READ | ProtFlags::WRITE;

@@ -5,7 +5,7 @@ use throng_lab::plan::PlanDraft;
 use throng_record::plan::Experiment;
 
 use crate::exit::Exit;
-use crate::experiment::{self, Beside, RunFlags};
+use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
 use crate::flags::AcceptFlags;
 
@@ -46,5 +46,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         targets: (!targets.is_empty()).then_some(targets),
         ..arguments.load.draft()
     };
-    experiment::carry_out(draft, flags, &arguments.run, Beside::default())
+    experiment::carry_out(draft, flags, &arguments.run, Inputs::default())
 }

@@ -6,7 +6,7 @@ use throng_record::plan::Experiment;
 
 use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, Beside, CaptureFlag, RunFlags};
+use crate::experiment::{self, CaptureFlag, Inputs, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{BacklogFlags, CommonFlags, MessageFlags};
 
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .overlay(arguments.message.draft())
             .overlay(arguments.load.draft())
     };
-    let beside = Beside {
+    let beside = Inputs {
         capture: arguments.capture.file(),
         catalogue: arguments.catalogue.folder(),
     };

@@ -6,7 +6,7 @@ use throng_record::plan::Experiment;
 
 use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, Beside, RunFlags};
+use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{
     ChurnFlags, ClientFlags, CommonFlags, LengthFlags, MessageFlags, ScheduleFlags,
@@ -71,9 +71,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
         ..load
     };
-    let beside = Beside {
+    let beside = Inputs {
         catalogue: arguments.catalogue.folder(),
-        ..Beside::default()
+        ..Inputs::default()
     };
     experiment::carry_out(draft, flags, &arguments.run, beside)
 }

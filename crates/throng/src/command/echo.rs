@@ -5,7 +5,7 @@ use throng_lab::plan::PlanDraft;
 
 use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, Beside, RunFlags};
+use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{CommonFlags, EchoFlags, LifetimeFlag, MessageFlags};
 
@@ -62,9 +62,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .overlay(arguments.load.draft())
             .overlay(arguments.lifetime.draft())
     };
-    let beside = Beside {
+    let beside = Inputs {
         catalogue: arguments.catalogue.folder(),
-        ..Beside::default()
+        ..Inputs::default()
     };
     experiment::carry_out(PlanDraft::default(), flags, &arguments.run, beside)
 }

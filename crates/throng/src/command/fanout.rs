@@ -6,7 +6,7 @@ use throng_record::plan::Experiment;
 
 use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, Beside, RunFlags};
+use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{CommonFlags, ConnectFlags, FanoutFlags, LifetimeFlag, LineFlags};
 
@@ -68,9 +68,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .overlay(arguments.line.draft())
             .overlay(arguments.lifetime.draft())
     };
-    let beside = Beside {
+    let beside = Inputs {
         catalogue: arguments.catalogue.folder(),
-        ..Beside::default()
+        ..Inputs::default()
     };
     experiment::carry_out(draft, flags, &arguments.run, beside)
 }

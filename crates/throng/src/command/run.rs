@@ -8,7 +8,7 @@ use throng_lab::plans::{self, BuiltInPlan};
 
 use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
-use crate::experiment::{self, Beside, CaptureFlag, RunFlags};
+use crate::experiment::{self, CaptureFlag, Inputs, RunFlags};
 use crate::failure::Failure;
 use crate::flags::{
     BacklogFlags, ChurnFlags, CommonFlags, ConnectFlags, EchoFlags, HoldFlags, LifetimeFlag,
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .overlay(arguments.connect.draft())
         .overlay(arguments.line.draft())
         .overlay(arguments.message.draft());
-    let beside = Beside {
+    let beside = Inputs {
         capture: arguments.capture.file(),
         catalogue: arguments.catalogue.folder(),
     };

@@ -69,7 +69,7 @@ struct PruneArguments {
 
 /// A run as the list shows it.
 #[derive(Debug, Serialize)]
-struct Kept {
+struct StoredRun {
     /// Name of its folder.
     name: String,
     label: Option<String>,
@@ -118,15 +118,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// The runs below a folder, the newest first: their names begin with their time.
-fn kept(runs_directory: &Path) -> Vec<Kept> {
+fn kept(runs_directory: &Path) -> Vec<StoredRun> {
     let entries = fs::read_dir(runs_directory).into_iter().flatten().flatten();
     let folders = entries.map(|entry| entry.path());
-    let mut kept: Vec<Kept> = folders
+    let mut kept: Vec<StoredRun> = folders
         .filter(|folder| folder.join("run.json").is_file())
         .map(|folder| {
             let text = fs::read_to_string(folder.join("run.json")).ok();
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            Kept {
+            StoredRun {
                 name: name.into_owned(),
                 label: runs::label(&folder),
                 record: text.and_then(|text| serde_json::from_str(&text).ok()),
@@ -152,7 +152,7 @@ fn list(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn for_people(kept: &[Kept]) -> String {
+fn for_people(kept: &[StoredRun]) -> String {
     let mut table = table::of(["run", "label", "trials", "took", "question"]);
     for run in kept {
         let label = run.label.clone().unwrap_or_default();

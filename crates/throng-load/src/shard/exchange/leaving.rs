@@ -6,7 +6,7 @@ use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::Exchange;
 use crate::backend::Backend;
-use crate::connection::State;
+use crate::connection::ConnectionState;
 use crate::control::ShardStage;
 use crate::pacing::Pacing;
 
@@ -34,7 +34,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
 
     #[cold]
     pub(super) fn fail(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
-        if self.shard.connections[slot as usize].state != State::Open {
+        if self.shard.connections[slot as usize].state != ConnectionState::Open {
             return;
         }
         let outstanding = self.leave(slot);
@@ -46,7 +46,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     /// Closes an open connection, whose messages will never be answered: how many those are.
     fn leave(&mut self, slot: u32) -> u32 {
         let connection = &mut self.shard.connections[slot as usize];
-        connection.state = State::Closed;
+        connection.state = ConnectionState::Closed;
         if connection.replies == 0 && self.waits_for_all {
             self.shard.assignment.orders.answered();
         }
@@ -68,7 +68,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         let timeout_ns = self.shard.assignment.spec.reply_timeout_ns;
         for slot in 0..self.shard.connections.len() as u32 {
             let connection = self.shard.connections[slot as usize];
-            let waiting = connection.state == State::Open && connection.outstanding() > 0;
+            let waiting = connection.state == ConnectionState::Open && connection.outstanding() > 0;
             if waiting && now_ns.saturating_sub(connection.waiting_since_ns) > timeout_ns {
                 let (kind, detail) = self.shard.overdue(slot, &self.replies);
                 let is_silent = kind == ErrorKind::ReplyTimedOut && connection.replies == 0;
@@ -91,7 +91,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         }
         for slot in 0..self.shard.connections.len() as u32 {
             let connection = self.shard.connections[slot as usize];
-            if connection.state == State::Open && connection.replies == 0 {
+            if connection.state == ConnectionState::Open && connection.replies == 0 {
                 self.silent += u32::from(!connection.is_mid_reply());
                 self.unserved.push(slot);
                 self.leave(slot);

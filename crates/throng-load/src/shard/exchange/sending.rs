@@ -4,7 +4,7 @@ use throng_sys::clock::monotonic_ns;
 
 use super::{Exchange, errors};
 use crate::backend::Backend;
-use crate::connection::{Start, State};
+use crate::connection::{ConnectionState, Start};
 use crate::pacing::{Pacing, Send};
 
 impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
@@ -25,7 +25,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     #[inline]
     fn send(&mut self, send: Send, now_ns: u64) {
         let slot = send.slot;
-        if self.shard.connections[slot as usize].state != State::Open {
+        if self.shard.connections[slot as usize].state != ConnectionState::Open {
             return;
         }
         let Some(warmup) = self.stages.take(now_ns) else {

@@ -6,7 +6,7 @@ use throng_record::Pacing as PacingSpec;
 
 use super::Exchange;
 use crate::backend::Backend;
-use crate::connection::State;
+use crate::connection::ConnectionState;
 use crate::pacing::Pacing;
 
 /// Totals of the measured window up to some moment.
@@ -68,7 +68,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         let mut connections = (0..).zip(&self.shard.connections);
         self.replies_each.retain(|_| {
             let (slot, connection) = connections.next().expect("a count was kept of each");
-            connection.state == State::Open || self.unserved.binary_search(&slot).is_ok()
+            connection.state == ConnectionState::Open || self.unserved.binary_search(&slot).is_ok()
         });
         self.end_starving();
     }
@@ -83,7 +83,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.running.outstanding_sum_ns += (latency.mean() * latency.len() as f64) as u128;
         self.running.reply_ns_max = latency.max().max(self.running.warmup_reply_ns_max);
         for (slot, connection) in (0..).zip(&self.shard.connections) {
-            if connection.state != State::Open {
+            if connection.state != ConnectionState::Open {
                 continue;
             }
             for back in 0..connection.outstanding() {

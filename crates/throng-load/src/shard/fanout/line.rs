@@ -6,9 +6,9 @@ use throng_record::{ErrorCounts, SlowConnection};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::tcp_info::TcpInfo;
 
-use super::{Ears, Listening, NEVER, Stretch, errors, slot_of};
+use super::{Listening, NEVER, ScriptProgress, Stretch, errors, slot_of};
 use crate::backend::Backend;
-use crate::connection::State;
+use crate::connection::ConnectionState;
 use crate::control::{PutOver, Relay};
 use crate::error::LoadError;
 use crate::script::Fault;
@@ -46,11 +46,11 @@ pub(crate) struct Spoke {
 
 pub(super) fn greeting<B: Backend>(
     shard: &mut Shard<B>,
-    ears: &mut Ears,
+    script_progress: &mut ScriptProgress,
     relay: &Relay,
 ) -> Result<ShardLine, LoadError> {
-    let end = ears.script.greeting_end();
-    let mut listening = Listening::new(shard, ears, relay, Greeting { end });
+    let end = script_progress.script.greeting_end();
+    let mut listening = Listening::new(shard, script_progress, relay, Greeting { end });
     listening.run_to_end()?;
     Ok(listening.into_line(None))
 }
@@ -58,17 +58,17 @@ pub(super) fn greeting<B: Backend>(
 /// What comes before the put was asked for by nobody, so all that is there is looked at first.
 pub(super) fn put<B: Backend>(
     shard: &mut Shard<B>,
-    ears: &mut Ears,
+    script_progress: &mut ScriptProgress,
     relay: &Relay,
     speaker: u32,
 ) -> Result<ShardLine, LoadError> {
     let speaker = slot_of(shard, speaker);
     let line = Line {
         relay,
-        before: ears.script.greeting_end(),
-        end: ears.script.line_end(),
+        before: script_progress.script.greeting_end(),
+        end: script_progress.script.line_end(),
     };
-    let mut listening = Listening::new(shard, ears, relay, line);
+    let mut listening = Listening::new(shard, script_progress, relay, line);
     while listening.wait(monotonic_ns(), 0)? {}
     relay.listens();
     let mut spoke = None;
@@ -92,12 +92,12 @@ impl Stretch for Greeting {
 
     fn heard(
         &mut self,
-        ears: &mut Ears,
+        script_progress: &mut ScriptProgress,
         slot: u32,
         heard: Range<u32>,
         now_ns: u64,
     ) -> Result<u32, Fault> {
-        Ok(ears.greeted(slot, &heard, now_ns).into())
+        Ok(script_progress.greeted(slot, &heard, now_ns).into())
     }
 }
 
@@ -116,7 +116,7 @@ impl Stretch for Line<'_> {
 
     fn heard(
         &mut self,
-        ears: &mut Ears,
+        script_progress: &mut ScriptProgress,
         slot: u32,
         heard: Range<u32>,
         now_ns: u64,
@@ -125,7 +125,7 @@ impl Stretch for Line<'_> {
         if let Some(put) = self.relay.put_over()
             && is_whole
         {
-            ears.came(slot, put.at_ns, now_ns);
+            script_progress.came(slot, put.at_ns, now_ns);
         }
         Ok(is_whole.into())
     }
@@ -160,7 +160,10 @@ impl<B: Backend> Listening<'_, B, Line<'_>> {
             return Ok(None);
         };
         self.relay.put_is_over(over);
-        let sent = self.shard.backend.send(slot, self.ears.script.line());
+        let sent = self
+            .shard
+            .backend
+            .send(slot, self.script_progress.script.line());
         let took_ns = monotonic_ns() - over.at_ns;
         if let Err(error) = sent {
             self.fail(slot, errors::of_connection(&error), &error.to_string());
@@ -176,8 +179,8 @@ impl<B: Backend> Listening<'_, B, Line<'_>> {
 
 impl<B: Backend, S: Stretch> Listening<'_, B, S> {
     fn into_line(self, spoke: Option<Spoke>) -> ShardLine {
-        let last_at_ns = self.ears.last_at_ns;
-        let latency_ns = self.ears.take_latencies();
+        let last_at_ns = self.script_progress.last_at_ns;
+        let latency_ns = self.script_progress.take_latencies();
         ShardLine {
             first: self.shard.assignment.first,
             due: self.due,
@@ -209,7 +212,7 @@ fn slowest<B: Backend>(shard: &Shard<B>, latency_ns: &[u64]) -> Slowest {
 }
 
 fn syn_retransmissions<B: Backend>(shard: &Shard<B>, slot: u32) -> u32 {
-    let is_open = shard.connections[slot as usize].state == State::Open;
+    let is_open = shard.connections[slot as usize].state == ConnectionState::Open;
     let socket = is_open.then(|| shard.backend.socket(slot)).flatten();
     socket
         .and_then(|socket| TcpInfo::of(socket).ok())

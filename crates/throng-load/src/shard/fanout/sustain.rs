@@ -9,7 +9,7 @@ use std::sync::Arc;
 use throng_record::ErrorKind;
 use throng_sys::clock::monotonic_ns;
 
-use super::{Ears, Failed, Listening, Stretch, slot_of};
+use super::{Failed, Listening, ScriptProgress, Stretch, slot_of};
 use crate::backend::Backend;
 use crate::control::{PutOver, Relay};
 use crate::error::LoadError;
@@ -29,11 +29,11 @@ pub(crate) struct ShardSustained {
 
 pub(super) fn run<B: Backend>(
     shard: &mut Shard<B>,
-    ears: &mut Ears,
+    script_progress: &mut ScriptProgress,
     relay: &Relay,
     (speaker, origin_ns): (u32, u64),
 ) -> Result<ShardSustained, LoadError> {
-    let script = Arc::clone(&ears.script);
+    let script = Arc::clone(&script_progress.script);
     let numbered = Numbered {
         limit: script.numbered_start(script.due_ns().len() as u32),
         speaker: slot_of(shard, speaker),
@@ -43,7 +43,7 @@ pub(super) fn run<B: Backend>(
         recorder: Recorder::new(),
         script,
     };
-    let mut listening = Listening::new(shard, ears, relay, numbered);
+    let mut listening = Listening::new(shard, script_progress, relay, numbered);
     listening.run_to_end()?;
     let Listening { stretch, .. } = listening;
     let mut recorder = stretch.recorder;
@@ -83,7 +83,7 @@ impl Stretch for Numbered {
     #[inline]
     fn heard(
         &mut self,
-        _: &mut Ears,
+        _: &mut ScriptProgress,
         _slot: u32,
         heard: Range<u32>,
         now_ns: u64,

@@ -79,7 +79,7 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
                 .backend
                 .connect(slot, &assignment.address, source, assignment.spec.nodelay);
         let now_ns = monotonic_ns();
-        if self.record.kept.tells_every() {
+        if self.record.log.tells_every() {
             self.clients[slot as usize].local = self.local_address(slot);
         }
         match began {

@@ -10,7 +10,7 @@ use crate::protocol::Reply;
 
 /// Where a client is in its request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ClientState {
     /// Between requests, or done.
     #[default]
     Idle,
@@ -23,7 +23,7 @@ pub(super) enum State {
 /// What is known of a client and of its request under way.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    pub(super) state: State,
+    pub(super) state: ClientState,
     /// Requests begun.
     pub(super) begun: u32,
     /// Whether any was answered.
@@ -45,7 +45,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(reply: Reply) -> Self {
         Self {
-            state: State::Idle,
+            state: ClientState::Idle,
             begun: 0,
             is_served: false,
             reply,
@@ -67,7 +67,7 @@ impl Client {
 
     /// Begins a request that counts from `start_ns`.
     pub(super) fn begin(&mut self, start_ns: u64, now_ns: u64, is_warmup: bool) {
-        self.state = State::Connecting;
+        self.state = ClientState::Connecting;
         self.begun = self.begun.wrapping_add(1);
         self.reply.restart();
         self.local = None;
@@ -82,7 +82,7 @@ impl Client {
 
     /// How long the connect took.
     pub(super) fn connected(&mut self, now_ns: u64, syn_retransmissions: Option<u32>) -> u64 {
-        self.state = State::Waiting;
+        self.state = ClientState::Waiting;
         self.connected_at_ns = Some(now_ns);
         self.syn_retransmissions = syn_retransmissions;
         now_ns.saturating_sub(self.started_at_ns)

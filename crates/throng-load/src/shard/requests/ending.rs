@@ -8,13 +8,13 @@ use throng_sys::clock::monotonic_ns;
 use throng_sys::socket;
 use throng_sys::tcp_info::TcpInfo;
 
-use super::client::State;
+use super::client::ClientState;
 use super::{EXCESS, FAILED_PAUSE_NS, Requests};
 use crate::backend::Backend;
 use crate::control::ShardStage;
 use crate::error::LoadError;
 use crate::pacing::Pacing;
-use crate::shard::Part;
+use crate::protocol::Part;
 use crate::shard::overdue::stalled;
 
 /// Answered, or why not.
@@ -54,7 +54,7 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         request.error = outcome.as_ref().err().map(|(kind, _)| *kind);
         if !client.is_warmup {
             // Asked only of those that are told of: it is a system call.
-            if request.local.is_none() && self.record.kept.is_notable(&request) {
+            if request.local.is_none() && self.record.log.is_notable(&request) {
                 request.local = self.local_address(slot);
             }
             // A connect that failed within the call sent no SYN again, and has no socket any more that could tell.
@@ -114,8 +114,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
     /// The next request follows at once, or after a pause where the connect failed and only the clock ends the work.
     fn go_on(&mut self, slot: u32, now_ns: u64) {
         let client = &mut self.clients[slot as usize];
-        let failed_to_connect = client.state == State::Connecting;
-        client.state = State::Idle;
+        let failed_to_connect = client.state == ClientState::Connecting;
+        client.state = ClientState::Idle;
         if failed_to_connect && self.pauses_after_failure {
             let until_ns = monotonic_ns() + FAILED_PAUSE_NS;
             self.paused.push_back((until_ns, slot));
@@ -134,11 +134,11 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
             let client = &self.clients[slot as usize];
             let waited_ns = now_ns.saturating_sub(client.since_ns());
             let (kind, detail): (_, Cow<'static, str>) = match client.state {
-                State::Connecting if waited_ns > connect_ns => (
+                ClientState::Connecting if waited_ns > connect_ns => (
                     ErrorKind::ConnectTimedOut,
                     "not connected within the connect timeout".into(),
                 ),
-                State::Waiting if waited_ns > reply_ns && client.has_received() => {
+                ClientState::Waiting if waited_ns > reply_ns && client.has_received() => {
                     let part = Part {
                         came_bytes: Some(client.received_bytes),
                         whole_bytes: client.reply.whole_bytes(),
@@ -146,7 +146,7 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
                     let words = stalled(part, self.tcp_info(slot).as_ref());
                     (ErrorKind::ReplyStalled, words.into())
                 }
-                State::Waiting if waited_ns > reply_ns => (
+                ClientState::Waiting if waited_ns > reply_ns => (
                     ErrorKind::ReplyTimedOut,
                     "no reply within the reply timeout".into(),
                 ),
@@ -159,8 +159,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
     /// After an interrupt: what is under way is neither answered nor failed.
     pub(super) fn abandon(&mut self) -> Result<(), LoadError> {
         for slot in 0..self.clients.len() as u32 {
-            if self.clients[slot as usize].state != State::Idle {
-                self.clients[slot as usize].state = State::Idle;
+            if self.clients[slot as usize].state != ClientState::Idle {
+                self.clients[slot as usize].state = ClientState::Idle;
                 self.close(slot, true);
             }
         }

@@ -2,7 +2,7 @@
 
 use throng_record::histogram;
 
-use super::{Kept, Request, ShardExchange};
+use super::{Request, RequestLog, ShardExchange};
 
 /// What one shard measured of its requests.
 pub(crate) struct ShardRequests {
@@ -25,11 +25,11 @@ pub(crate) struct ShardConnections {
     pub(crate) without_tcp_info: u64,
     /// The first connect call and the end of the last request, where there was any.
     pub(crate) span_ns: Option<(u64, u64)>,
-    pub(crate) kept: Kept,
+    pub(crate) log: RequestLog,
 }
 
 impl ShardConnections {
-    pub(super) fn new(kept: Kept) -> Self {
+    pub(super) fn new(log: RequestLog) -> Self {
         Self {
             begun: 0,
             warmup_begun: 0,
@@ -43,7 +43,7 @@ impl ShardConnections {
             data_retransmissions: 0,
             without_tcp_info: 0,
             span_ns: None,
-            kept,
+            log,
         }
     }
 
@@ -57,7 +57,7 @@ impl ShardConnections {
     pub(super) fn ended(&mut self, now_ns: u64, request: Request) {
         self.syn_retransmissions += u64::from(request.syn_retransmissions);
         self.data_retransmissions += u64::from(request.data_retransmissions);
-        self.kept.offer(request);
+        self.log.offer(request);
         if let Some((_, ended_at_ns)) = &mut self.span_ns {
             *ended_at_ns = now_ns.max(*ended_at_ns);
         }

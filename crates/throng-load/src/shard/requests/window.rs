@@ -2,7 +2,7 @@
 //! the clock.
 
 use super::Requests;
-use super::client::State;
+use super::client::ClientState;
 use crate::backend::Backend;
 use crate::pacing::Pacing;
 
@@ -13,7 +13,7 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         let until_ns = self.stages.draining_since_ns;
         let latency = &self.recorder.latency;
         let under_way = self.clients.iter();
-        let under_way = under_way.filter(|client| client.state != State::Idle);
+        let under_way = under_way.filter(|client| client.state != ClientState::Idle);
         let cut_ns: u128 = under_way
             .map(|client| self.stages.unrecorded_ns(client.start(), until_ns))
             .sum();

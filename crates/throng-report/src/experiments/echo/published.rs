@@ -41,7 +41,7 @@ pub struct Published {
 
 /// The published figure beside a measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Beside {
+pub struct PublishedRate {
     /// Which server.
     #[serde(flatten)]
     pub published: &'static Published,
@@ -51,7 +51,7 @@ pub struct Beside {
 
 /// What is published of this target, asked the same.
 #[must_use]
-pub fn beside(target: &str, setting: &Setting) -> Option<Beside> {
+pub fn beside(target: &str, setting: &Setting) -> Option<PublishedRate> {
     if !is_as_published(setting) {
         return None;
     }
@@ -62,7 +62,7 @@ pub fn beside(target: &str, setting: &Setting) -> Option<Beside> {
         true => runs.first().copied(),
         false => median::estimate(runs.get(1..)?).map(|found| found.median),
     };
-    Some(Beside {
+    Some(PublishedRate {
         published,
         published_messages_per_second: figure?,
     })

@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 }
 
 /// What came of one server.
-enum Came {
+enum BuildOutcome {
     Built(Duration),
     UpToDate,
     NothingToBuild,
@@ -57,18 +57,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .as_ref()
             .is_ok_and(|one| one.build.is_some());
         let came = match prepared {
-            Ok(_) if !has_build => Came::NothingToBuild,
-            Ok(_) if was_built => Came::Built(begin.elapsed()),
-            Ok(_) => Came::UpToDate,
-            Err(Unprepared::Missing(why)) => Came::Missing(why),
-            Err(Unprepared::Failed(why)) => Came::Failed(why),
+            Ok(_) if !has_build => BuildOutcome::NothingToBuild,
+            Ok(_) if was_built => BuildOutcome::Built(begin.elapsed()),
+            Ok(_) => BuildOutcome::UpToDate,
+            Err(Unprepared::Missing(why)) => BuildOutcome::Missing(why),
+            Err(Unprepared::Failed(why)) => BuildOutcome::Failed(why),
             Err(Unprepared::Interrupted) => {
                 exit = Exit::Interrupted;
                 break;
             }
         };
         let is_named = arguments.names.contains(&name);
-        if matches!(&came, Came::Failed(_)) || is_named && matches!(&came, Came::Missing(_)) {
+        if matches!(&came, BuildOutcome::Failed(_))
+            || is_named && matches!(&came, BuildOutcome::Missing(_))
+        {
             exit = Exit::Failed;
         }
         summary += &line(&name, &came);
@@ -100,13 +102,13 @@ fn meant<'a>(catalogue: &'a Catalogue, names: &[String]) -> Result<Vec<&'a Serve
 }
 
 /// A failure is told at once, and its reason stands in the summary in short.
-fn line(name: &str, came: &Came) -> String {
+fn line(name: &str, came: &BuildOutcome) -> String {
     let what = match came {
-        Came::Built(took) => format!("built in {:.1} s", took.as_secs_f64()),
-        Came::UpToDate => "up to date".to_owned(),
-        Came::NothingToBuild => "nothing to build".to_owned(),
-        Came::Missing(why) => format!("left out: {why}"),
-        Came::Failed(why) => {
+        BuildOutcome::Built(took) => format!("built in {:.1} s", took.as_secs_f64()),
+        BuildOutcome::UpToDate => "up to date".to_owned(),
+        BuildOutcome::NothingToBuild => "nothing to build".to_owned(),
+        BuildOutcome::Missing(why) => format!("left out: {why}"),
+        BuildOutcome::Failed(why) => {
             Failure::failed(why).with_hint_parted().print();
             "failed".to_owned()
         }

@@ -86,7 +86,7 @@ struct Checked {
 }
 
 /// What came of one.
-enum Came {
+enum CheckOutcome {
     Checked(ContractReport),
     LeftOut(LeftOut),
     Broken(LeftOut),
@@ -163,21 +163,25 @@ impl Bench<'_> {
     }
 
     /// Nothing where the user ended it before it could begin.
-    fn check(&self, candidate: Candidate<'_>) -> Option<Came> {
+    fn check(&self, candidate: Candidate<'_>) -> Option<CheckOutcome> {
         let name = candidate.name();
         self.bar.set_message(name.clone());
         match candidate {
             Candidate::BuiltIn(model) => {
                 let subject = subject::built_in(model, self.program);
-                Some(Came::Checked(self.check_subject(&subject)))
+                Some(CheckOutcome::Checked(self.check_subject(&subject)))
             }
             Candidate::Catalogued(server) => {
                 let cache = self.cache.as_ref()?;
                 let mut on_build = || self.bar.set_message(format!("{name} · building"));
                 match server.prepare(cache, &self.versions, self.interrupted, &mut on_build) {
                     Ok(recipe) => self.check_catalogued(server, cache, recipe),
-                    Err(Unprepared::Missing(why)) => Some(Came::LeftOut(LeftOut { name, why })),
-                    Err(Unprepared::Failed(why)) => Some(Came::Broken(LeftOut { name, why })),
+                    Err(Unprepared::Missing(why)) => {
+                        Some(CheckOutcome::LeftOut(LeftOut { name, why }))
+                    }
+                    Err(Unprepared::Failed(why)) => {
+                        Some(CheckOutcome::Broken(LeftOut { name, why }))
+                    }
                     Err(Unprepared::Interrupted) => None,
                 }
             }
@@ -185,7 +189,12 @@ impl Bench<'_> {
     }
 
     /// Runs that come after it are to know what it found.
-    fn check_catalogued(&self, server: &Server, cache: &Cache, recipe: Recipe) -> Option<Came> {
+    fn check_catalogued(
+        &self,
+        server: &Server,
+        cache: &Cache,
+        recipe: Recipe,
+    ) -> Option<CheckOutcome> {
         let version = recipe.runtime_version.clone();
         let report = self.check_subject(&subject::catalogued(server, recipe)?);
         if let Some(standing) = report.standing()
@@ -197,7 +206,7 @@ impl Bench<'_> {
                 cache.root().display()
             ));
         }
-        Some(Came::Checked(report))
+        Some(CheckOutcome::Checked(report))
     }
 
     fn check_subject(&self, subject: &Subject<'_>) -> ContractReport {
@@ -206,14 +215,14 @@ impl Bench<'_> {
     }
 }
 
-impl FromIterator<Came> for Checked {
-    fn from_iter<I: IntoIterator<Item = Came>>(all: I) -> Self {
+impl FromIterator<CheckOutcome> for Checked {
+    fn from_iter<I: IntoIterator<Item = CheckOutcome>>(all: I) -> Self {
         let mut checked = Self::default();
         for came in all {
             match came {
-                Came::Checked(report) => checked.reports.push(report),
-                Came::LeftOut(server) => checked.left_out.push(server),
-                Came::Broken(server) => checked.broken.push(server),
+                CheckOutcome::Checked(report) => checked.reports.push(report),
+                CheckOutcome::LeftOut(server) => checked.left_out.push(server),
+                CheckOutcome::Broken(server) => checked.broken.push(server),
             }
         }
         checked

@@ -8,7 +8,7 @@ const ROOM: usize = 100_000;
 
 /// Requests in the order of their ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct RequestLog {
     /// For requests of any kind, and for failed and slow ones after these.
     room: [usize; 2],
     slow_first_byte_ns: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Kept {
     notable: usize,
 }
 
-impl Kept {
+impl RequestLog {
     /// For every request, or for failed and slow ones alone.
     pub(crate) fn new(every: bool, slow_first_byte_ns: u64) -> Self {
         let of_any = if every { ROOM } else { 0 };
@@ -100,10 +100,10 @@ mod tests {
         }
     }
 
-    fn kept(room: usize, numbers: impl Iterator<Item = u32>) -> Kept {
-        let mut kept = Kept::with_room([room; 2], 1000);
-        numbers.for_each(|number| kept.offer(request(number)));
-        kept
+    fn log_of(room: usize, numbers: impl Iterator<Item = u32>) -> RequestLog {
+        let mut log = RequestLog::with_room([room; 2], 1000);
+        numbers.for_each(|number| log.offer(request(number)));
+        log
     }
 
     fn numbers(requests: &[Request]) -> Vec<u32> {
@@ -112,16 +112,16 @@ mod tests {
 
     #[test]
     fn all_are_kept_while_there_is_room_then_those_that_failed() {
-        let (requests, left_out) = Kept::merge(vec![kept(5, 0..23)]);
+        let (requests, left_out) = RequestLog::merge(vec![log_of(5, 0..23)]);
         assert_eq!(numbers(&requests), [0, 1, 2, 3, 4, 6, 9, 12, 15, 18]);
         assert_eq!(left_out, 1, "that of number 21");
     }
 
     #[test]
     fn without_room_for_all_those_that_failed_are_kept() {
-        let mut kept = Kept::new(false, 1000);
-        (0..7).for_each(|number| kept.offer(request(number)));
-        let (requests, left_out) = Kept::merge(vec![kept]);
+        let mut log = RequestLog::new(false, 1000);
+        (0..7).for_each(|number| log.offer(request(number)));
+        let (requests, left_out) = RequestLog::merge(vec![log]);
         assert_eq!((numbers(&requests), left_out), (vec![0, 3, 6], 0));
     }
 
@@ -130,8 +130,8 @@ mod tests {
         for room in [1, 2, 5, 7, 100] {
             let of_shard = |shard| (0..101).filter(move |number| number / 4 % 3 == shard);
             let (requests, left_out) =
-                Kept::merge((0..3).map(|shard| kept(room, of_shard(shard))).collect());
-            let one = kept(room, 0..101);
+                RequestLog::merge((0..3).map(|shard| log_of(room, of_shard(shard))).collect());
+            let one = log_of(room, 0..101);
             assert_eq!(numbers(&requests), numbers(&one.requests));
             assert_eq!(left_out, one.left_out);
         }

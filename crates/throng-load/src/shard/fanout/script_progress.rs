@@ -12,7 +12,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 const DEAF: u32 = u32::MAX;
 
 /// By slot.
-pub(crate) struct Ears {
+pub(crate) struct ScriptProgress {
     pub(super) script: Arc<Script>,
     /// How far in the script each has come.
     at: Vec<u32>,
@@ -26,7 +26,7 @@ pub(crate) struct Ears {
     faults: Vec<(u32, Fault)>,
 }
 
-impl Ears {
+impl ScriptProgress {
     pub(crate) fn new(script: Arc<Script>, connections: u32) -> Self {
         let connections = connections as usize;
         Self {
@@ -102,7 +102,7 @@ impl Ears {
 }
 
 /// Whatever is wrong with a greeting is told of in the phase that awaits it, and not as a failed connect.
-impl Hearing for Ears {
+impl Hearing for ScriptProgress {
     const LISTENS_ON: bool = true;
 
     fn connected(&mut self, slot: u32, at_ns: u64) {
