@@ -285,7 +285,7 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
                     event.slot,
                     ErrorKind::Truncated,
                     "the peer closed in the middle of a line",
-                )
+                );
             }
             What::EndOfInput => self.fail(
                 event.slot,
