@@ -10,7 +10,7 @@ use crate::declaration::{Declaration, ServesAtOnce, Workers};
 use crate::models::{
     compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
     iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,
-    tokio_current_thread, two_threads_per_connection,
+    two_threads_per_connection,
 };
 
 /// How a server shares its attention between connections.
@@ -121,8 +121,8 @@ impl Model {
             Self::EpollReuseport => &epoll_reuseport::DECLARATION,
             Self::IoUring => &io_uring::DECLARATION,
             Self::Mio => &mio::DECLARATION,
-            Self::TokioCurrentThread => &tokio_current_thread::DECLARATION,
-            Self::Tokio => &tokio::DECLARATION,
+            Self::TokioCurrentThread => &tokio::current_thread::DECLARATION,
+            Self::Tokio => &tokio::work_stealing::DECLARATION,
             Self::Smol => &smol::DECLARATION,
             Self::May => &may::DECLARATION,
             Self::Compio => &compio::DECLARATION,

@@ -18,5 +18,4 @@ pub(crate) mod smol;
 pub(crate) mod thread_per_connection;
 pub(crate) mod thread_pool;
 pub(crate) mod tokio;
-pub(crate) mod tokio_current_thread;
 pub(crate) mod two_threads_per_connection;

@@ -17,7 +17,7 @@ use crate::model::Model;
 use crate::models::{
     compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
     iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,
-    tokio_current_thread, two_threads_per_connection,
+    two_threads_per_connection,
 };
 use crate::note::Note;
 use crate::opening::{Announcement, Opening};
@@ -318,8 +318,8 @@ fn run<S: Session>(
         Model::EpollReuseport => epoll_reuseport::serve::<S>(opening, settings, stop),
         Model::IoUring => io_uring::serve::<S>(opening, settings, stop),
         Model::Mio => mio::serve::<S>(opening, settings, stop),
-        Model::TokioCurrentThread => tokio_current_thread::serve::<S>(opening, settings, stop),
-        Model::Tokio => tokio::serve::<S>(opening, settings, stop),
+        Model::TokioCurrentThread => tokio::current_thread::serve::<S>(opening, settings, stop),
+        Model::Tokio => tokio::work_stealing::serve::<S>(opening, settings, stop),
         Model::Smol => smol::serve::<S>(opening, settings, stop),
         Model::May => may::serve::<S>(opening, settings, stop),
         Model::Compio => compio::serve::<S>(opening, settings, stop),
