@@ -23,47 +23,38 @@
 //! again. Only where all loops are full nobody accepts, which the server notes.
 //!
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
-//! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//! that is gone: never more than one read's answer is kept, for an echo 64 KiB.
 //!
-//! *What goes to everyone* is posted to the other loops' mailboxes (see `passing.rs`), which is all that loops say to each
+//! *What goes to everyone* is posted to the other loops' mailboxes ([`Passing`]), which is all that loops say to each
 //! other, and only where the workload asks for it.
 //!
 //! *Delays* are deadlines of the loop that has the connection, which leaves the set meanwhile.
 //!
 //! *Nobody starves* within a loop: one read a turn, and the rest is reported again. But busy ones stay where they are.
 //!
-//! *Termination.* The loops and the main thread hold the ends of a socket pair. Whoever shuts it down, the main thread on the
-//! stop signal or a loop that fails, makes it readable for all of them, and since nobody reads from it, it stays so: no loop
-//! can miss it. The first to see it ends the listeners, for the others too, and each drains its own connections.
-
-mod main_thread;
-mod passing;
+//! *Termination.* All loops watch one [`End`]. The first to see it ends the listeners, for the others too, and each drains its
+//! own connections.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use slab::Slab;
-use throng_sys::clock::monotonic_ns;
 use throng_sys::descriptor_table;
 use throng_sys::epoll::{Epoll, Event, Interest};
 
-use crate::accept::{self, Failure, Pause};
-use crate::deadlines::Deadlines;
+use crate::accept::{self, Failure};
+use crate::bell::Bell;
+use crate::connection::Next;
+use crate::connections::{Connections, Watch};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
-use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
-use crate::linger;
 use crate::listener::Listener;
+use crate::loops::{End, serve_in_threads};
 use crate::mailbox::Post;
 use crate::model::Family;
-use crate::note::Refusals;
-use crate::places::Places;
-use crate::serve::Served;
-use crate::workload::{Audience, GATHERED_BYTES, Session};
-use main_thread::Common;
-
-pub(crate) use main_thread::serve;
+use crate::opening::Opening;
+use crate::passing::Passing;
+use crate::places::{Fullness, Places};
+use crate::serve::{ModelError, Served};
+use crate::workload::Session;
 
 pub(crate) const DECLARATION: Declaration = Declaration {
     name: "epoll-shared",
@@ -83,8 +74,6 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     broadcasts: true,
 };
 
-/// Bytes that one read takes at most, into a buffer that all connections of a loop share.
-const INPUT_BYTES: usize = 64 * 1024;
 /// Events taken at once.
 const BATCH: usize = 256;
 
@@ -96,60 +85,89 @@ const BELL: u64 = STOP - 2;
 
 const FOR_CONNECTIONS: Interest = Interest::IN.union(Interest::EXCLUSIVE);
 
-const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
+/// What the loops share. It is the main thread's own: a loop has it in its table, and must not be who closes it.
+struct Common {
+    listeners: Vec<Listener>,
+    /// Rung by whoever leaves the listeners.
+    bell: Bell,
+    fullness: Fullness,
+    loops_end: End,
+}
+
+impl Common {
+    fn new(listeners: Vec<Listener>, loops: usize, loops_end: End) -> io::Result<Self> {
+        Ok(Self {
+            listeners,
+            bell: Bell::new()?,
+            fullness: Fullness::new(loops),
+            loops_end,
+        })
+    }
+
+    /// What each loop needs of it in its table.
+    fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let listeners = self.listeners.iter().map(|listener| listener.as_fd());
+        let bell = self.bell.descriptors();
+        listeners.chain(bell).chain([self.loops_end.as_fd()])
+    }
+}
+
+pub(crate) fn serve<S: Session>(
+    opening: &mut Opening<'_>,
+    settings: &S::Settings,
+    stop: BorrowedFd<'_>,
+) -> Result<Served, ModelError> {
+    let loops = opening.workers();
+    let (main_end, loops_end) = End::pair()?;
+    let common = Common::new(opening.listeners()?, loops, loops_end)?;
+    let passings = Passing::for_loops::<S>(loops)?;
+    // Until the last loop has ended.
+    let _office = passings[0].post().map(Post::office);
+    let served = serve_in_threads(
+        passings,
+        (&main_end, &common.loops_end),
+        stop,
+        |passing, begun| {
+            let server = Loop::<S>::begin(settings, &common, passing)?;
+            begun.say();
+            server.run()
+        },
+        || opening.ready(&common.listeners),
+    );
+    Ok(served?)
+}
 
 /// What each of the other threads does.
 struct Loop<'a, S: Session> {
-    settings: S::Settings,
     epoll: Epoll,
     common: &'a Common,
     /// None once they are ended.
     listeners: &'a [Listener],
-    connections: Slab<Connection<S>>,
-    deadlines: Deadlines,
-    input: Vec<u8>,
-    output: Vec<u8>,
-    /// None where nothing goes to everyone.
-    post: Option<Post>,
-    mail: Vec<u8>,
     places: Places<'a>,
-    pause: Pause,
-    refusals: Refusals,
-    drain: Option<Drain>,
-    accepted: u64,
-    bytes: u64,
+    connections: Connections<S>,
+    passing: Passing,
 }
 
 impl<'a, S: Session> Loop<'a, S> {
     /// A loop of the calling thread, which has done nothing else yet.
-    fn begin(settings: &S::Settings, common: &'a Common, post: Option<Post>) -> io::Result<Self> {
-        let mail = post.iter().flat_map(Post::descriptors);
+    fn begin(settings: &S::Settings, common: &'a Common, passing: Passing) -> io::Result<Self> {
+        let mail = passing.post().into_iter().flat_map(Post::descriptors);
         let mut kept: Vec<BorrowedFd<'_>> = common.descriptors().chain(mail).collect();
         kept.extend(S::descriptor(settings));
         descriptor_table::make_private(&kept)?;
         let places = common.fullness.places(kept.len());
         drop(kept);
         let server = Self {
-            settings: settings.clone(),
             epoll: Epoll::new(BATCH)?,
             common,
             listeners: &common.listeners,
-            connections: Slab::new(),
-            deadlines: Deadlines::default(),
-            input: vec![0; INPUT_BYTES],
-            output: Vec::with_capacity(INPUT_BYTES),
-            post,
-            mail: Vec::new(),
             places,
-            pause: Pause::default(),
-            refusals: Refusals::default(),
-            drain: None,
-            accepted: 0,
-            bytes: 0,
+            connections: Connections::new(settings),
+            passing,
         };
         // Not exclusively: it concerns every loop.
         server.epoll.add(&common.loops_end, STOP, Interest::IN)?;
-        if let Some(post) = &server.post {
+        if let Some(post) = server.passing.post() {
             server.epoll.add(post, MAIL, Interest::IN)?;
         }
         server.watch_listeners()?;
@@ -157,8 +175,8 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn run(mut self) -> io::Result<Served> {
-        while !self.is_done() {
-            let ready = self.epoll.wait(self.timeout_ns())?;
+        while !self.connections.are_done() {
+            let ready = self.epoll.wait(self.connections.timeout_ns())?;
             for position in 0..ready {
                 if let Some(event) = self.epoll.event(position) {
                     self.handle(event)?;
@@ -166,33 +184,17 @@ impl<'a, S: Session> Loop<'a, S> {
             }
             self.pass_on();
             self.serve_due();
-            if self.pause.remaining_ns() == Some(0) {
+            if self.connections.pause.remaining_ns() == Some(0) {
                 self.resume_accepting();
             }
         }
-        let notes = [self.pause.into_note(), self.refusals.into_note(REMEDY)];
-        Ok(Served {
-            connections: self.accepted,
-            bytes: self.bytes,
-            notes: notes.into_iter().flatten().collect(),
-        })
-    }
-
-    fn is_done(&self) -> bool {
-        self.drain
-            .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
-    }
-
-    fn timeout_ns(&self) -> Option<u64> {
-        let drain = self.drain.map(Drain::remaining_ns);
-        let rest = drain.or_else(|| self.pause.remaining_ns());
-        rest.into_iter().chain(self.deadlines.remaining_ns()).min()
+        Ok(self.connections.served())
     }
 
     #[inline]
     fn handle(&mut self, event: Event) -> io::Result<()> {
         if event.token < FIRST_LISTENER {
-            self.serve_connection(event.token);
+            self.serve_connection(event.token as usize);
         } else if event.token == MAIL {
             self.take_mail();
         } else if event.token == BELL {
@@ -206,14 +208,11 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     #[inline]
-    fn serve_connection(&mut self, token: u64) {
-        let key = token as usize;
-        let Some(connection) = self.connections.get_mut(key) else {
-            return;
-        };
-        let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
-        self.go_on(key, next);
-        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+    fn serve_connection(&mut self, key: usize) {
+        if let Some(next) = self.connections.turn(key) {
+            self.go_on(key, next);
+        }
+        if self.connections.have_gathered_much() {
             self.pass_on();
         }
     }
@@ -221,69 +220,51 @@ impl<'a, S: Session> Loop<'a, S> {
     /// Does what a connection's turn has come to.
     #[inline]
     fn go_on(&mut self, key: usize, next: io::Result<Next>) {
-        let is_open = match next {
-            Ok(Next::AsBefore) => true,
-            Ok(Next::Input) => self.watch(key, Interest::IN).is_ok(),
-            Ok(Next::Room) => self.watch(key, Interest::OUT).is_ok(),
-            Ok(Next::Delay(delay)) => {
-                // While the server drains nobody waits, but for the next turn.
-                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
-                let until_ns = self.deadlines.add(key, delay);
-                let connection = &mut self.connections[key];
-                connection.stage = Stage::Waiting { until_ns };
-                // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
-                self.epoll.delete(&connection.socket).is_ok()
-            }
-            Ok(Next::Linger(lingering)) => {
-                let until_ns = self.deadlines.add(key, linger::LENGTH);
-                self.connections[key].stage = Stage::Lingering {
-                    until_ns,
-                    lingering,
-                };
-                self.watch(key, Interest::IN).is_ok()
-            }
-            // An error is a reset: there is nobody left to tell.
-            Ok(Next::Close) | Err(_) => false,
+        let is_open = match self.connections.settle(key, next) {
+            Watch::AsBefore => true,
+            Watch::Input => self.watch(key, Interest::IN).is_ok(),
+            Watch::Room => self.watch(key, Interest::OUT).is_ok(),
+            // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
+            Watch::Nothing => self.epoll.delete(self.connections.socket(key)).is_ok(),
+            Watch::Closed => false,
         };
         if !is_open {
-            self.connections.remove(key);
+            self.connections.close(key);
             self.resume_accepting();
         }
     }
 
+    /// Sends everyone what has gathered, where that goes to everyone.
+    fn pass_on(&mut self) {
+        let ask = |socket: &OwnedFd, key| self.epoll.modify(socket, key as u64, Interest::OUT);
+        self.passing.pass_on(&mut self.connections, ask);
+    }
+
+    fn take_mail(&mut self) {
+        let ask = |socket: &OwnedFd, key| self.epoll.modify(socket, key as u64, Interest::OUT);
+        self.passing.take_mail(&mut self.connections, ask);
+    }
+
     fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
-        let connection = &self.connections[key];
-        self.epoll.modify(&connection.socket, key as u64, interest)
+        let socket = self.connections.socket(key);
+        self.epoll.modify(socket, key as u64, interest)
     }
 
     /// Resumes those whose wait is over, and closes those who have lingered for long enough.
     #[inline]
     fn serve_due(&mut self) {
-        if self.deadlines.remaining_ns() != Some(0) {
+        let Some(now_ns) = self.connections.due_ns() else {
             return;
-        }
-        let now_ns = monotonic_ns();
-        while let Some((key, due_ns)) = self.deadlines.take_due(now_ns) {
-            let Some(connection) = self.connections.get_mut(key) else {
-                continue;
-            };
-            let next = match connection.stage {
-                Stage::Waiting { until_ns } if until_ns == due_ns => {
-                    let next = connection.resume(&mut self.output, &mut self.bytes);
-                    next.and_then(|next| match next {
-                        Next::Close => Ok(next),
-                        // What has come meanwhile is reported at once.
-                        next => {
-                            let token = key as u64;
-                            self.epoll.add(&connection.socket, token, Interest::IN)?;
-                            Ok(next)
-                        }
-                    })
+        };
+        while let Some((key, next)) = self.connections.take_due(now_ns) {
+            let next = next.and_then(|next| {
+                if !matches!(next, Next::Close) {
+                    // What has come meanwhile is reported at once.
+                    let socket = self.connections.socket(key);
+                    self.epoll.add(socket, key as u64, Interest::IN)?;
                 }
-                Stage::Lingering { until_ns, .. } if until_ns == due_ns => Ok(Next::Close),
-                // Another connection's, or cut short.
-                _ => continue,
-            };
+                Ok(next)
+            });
             self.go_on(key, next);
         }
     }
@@ -291,7 +272,7 @@ impl<'a, S: Session> Loop<'a, S> {
     /// Those left over keep the listener readable. Another loop may have been faster: then none waits.
     fn accept_one(&mut self, index: usize) {
         // Gone where the drain began, and not to be asked where accepting ended, in this batch.
-        let rests = self.pause.is_on() || self.places.is_full();
+        let rests = self.connections.pause.is_on() || self.places.is_full();
         let Some(listener) = self.listeners.get(index).filter(|_| !rests) else {
             return;
         };
@@ -307,17 +288,10 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn admit(&mut self, socket: OwnedFd) {
-        let slot = self.connections.vacant_entry();
-        match self.epoll.add(&socket, slot.key() as u64, Interest::IN) {
-            Ok(()) => {
-                let key = slot.key();
-                let connection = slot.insert(Connection::new(socket, &self.settings));
-                let greeted = connection.greet(&mut self.bytes);
-                self.accepted += 1;
-                self.leave_listeners_if_full();
-                self.go_on(key, greeted);
-            }
-            Err(error) => self.refusals.add(error),
+        let watch = |socket: &OwnedFd, key| self.epoll.add(socket, key as u64, Interest::IN);
+        if let Some((key, greeted)) = self.connections.admit(socket, watch) {
+            self.leave_listeners_if_full();
+            self.go_on(key, greeted);
         }
     }
 
@@ -325,7 +299,7 @@ impl<'a, S: Session> Loop<'a, S> {
         if self.places.are_taken_by(self.connections.len()) {
             self.leave_listeners();
             if let Some(why) = self.places.fill() {
-                self.pause.count(why);
+                self.connections.pause.count(why);
             }
         }
     }
@@ -333,7 +307,7 @@ impl<'a, S: Session> Loop<'a, S> {
     /// The bell has rung: connections may wait of which only another loop knew.
     fn look_again(&mut self) {
         // One that left the listeners in this batch has rung it since.
-        if self.pause.is_on() || self.places.is_full() {
+        if self.connections.pause.is_on() || self.places.is_full() {
             return;
         }
         self.common.bell.silence();
@@ -344,9 +318,9 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn resume_accepting(&mut self) {
-        let was_resting = self.places.free() | self.pause.end();
+        let was_resting = self.places.free() | self.connections.pause.end();
         if was_resting
-            && self.drain.is_none()
+            && !self.connections.is_draining()
             && let Err(error) = self.watch_listeners()
         {
             // Tried again when the pause is over.
@@ -356,7 +330,7 @@ impl<'a, S: Session> Loop<'a, S> {
 
     fn rest(&mut self, cause: io::Error) {
         self.leave_listeners();
-        self.pause.begin(cause);
+        self.connections.pause.begin(cause);
     }
 
     /// Those who wait may be known to this loop only: another one is told.
@@ -387,15 +361,7 @@ impl<'a, S: Session> Loop<'a, S> {
         self.unwatch_listeners();
         self.listeners.iter().for_each(Listener::end);
         self.listeners = &[];
-        self.pause.end();
-        self.drain = Some(Drain::begin(
-            self.connections.iter().map(|(_, open)| &open.socket),
-        ));
-        for (key, connection) in &mut self.connections {
-            if let Stage::Waiting { until_ns } = &mut connection.stage {
-                *until_ns = self.deadlines.add(key, Duration::ZERO);
-            }
-        }
+        self.connections.begin_drain();
         Ok(())
     }
 }

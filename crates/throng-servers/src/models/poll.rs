@@ -26,9 +26,9 @@ use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use throng_sys::poll::{PollSet, READABLE, WRITABLE};
 
 use crate::accept::{self, Failure, Pause};
+use crate::connection::{Connection, Next, Stage};
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;

@@ -34,10 +34,10 @@ use throng_sys::clock::monotonic_ns;
 use throng_sys::select::{self, FD_SETSIZE, FdSet};
 
 use crate::accept::{self, Failure, Pause};
+use crate::connection::{Connection, Next, Stage};
 use crate::deadlines::Deadlines;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
