@@ -18,7 +18,7 @@ use crate::deadlines::Deadlines;
 use crate::drain::Drain;
 use crate::linger;
 use crate::note::Refusals;
-use crate::serve::Served;
+use crate::served::Served;
 use crate::workload::{Audience, GATHERED_BYTES, Session};
 
 /// Bytes that one read takes at most, into a buffer that all connections share.

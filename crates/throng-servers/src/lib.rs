@@ -31,10 +31,12 @@ mod passing;
 mod places;
 mod room;
 mod serve;
+mod served;
 mod threads;
 mod workload;
 
 pub use model::{Family, Model, UnknownModel};
 pub use note::Note;
-pub use opening::Announcement;
-pub use serve::{ModelError, Options, ServeError, Served, serve};
+pub use opening::{Announcement, Options};
+pub use serve::{ServeError, serve};
+pub use served::{ModelError, Served};

@@ -14,7 +14,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 
 use throng_sys::poll::{PollSet, READABLE};
 
-use crate::serve::Served;
+use crate::served::Served;
 
 /// The loops' end of the pair: readable once all are to end.
 #[derive(Debug)]

@@ -1,59 +1,74 @@
-//! The closed vocabulary of concurrency models, the same in file names, flags, records and charts.
+//! The closed vocabulary of concurrency models, the same in file names, flags, records and charts. It is listed once; whatever
+//! goes through all models is made from that list.
 
 use std::fmt;
 use std::num::NonZeroU32;
+use std::os::fd::BorrowedFd;
 use std::str::FromStr;
 
 use throng_record::HandOver;
 
 use crate::declaration::{Declaration, ServesAtOnce, Workers};
-use crate::models::{
-    compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
-    iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,
-    two_threads_per_connection,
-};
+use crate::opening::Opening;
+use crate::served::{ModelError, Served};
+use crate::workload::Session;
 
-/// How a server shares its attention between connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Model {
-    /// One thread that serves one connection after another, each from its first byte to its last.
-    Iterative,
-    /// A process forked for each connection, whose reads and writes block.
-    ForkPerConnection,
-    /// A fixed number of processes that block in accept, each with one connection at a time.
-    Prefork,
-    /// One thread for each connection, whose reads and writes block.
-    ThreadPerConnection,
-    /// Two threads for each connection: one that reads, and one that waits for what is to be written.
-    TwoThreadsPerConnection,
-    /// A fixed number of threads that block in accept, each with one connection at a time.
-    ThreadPool,
-    /// One thread that asks `select(2)` about every descriptor number up to the highest, 1023 at most.
-    Select,
-    /// One thread that asks `poll(2)` about every connection.
-    Poll,
-    /// One thread that level-triggered `epoll(7)` tells about ready connections.
-    EpollLevel,
-    /// One thread that edge-triggered `epoll(7)` tells about changes.
-    EpollEdge,
-    /// Several `epoll(7)` loops that accept from one listener.
-    EpollShared,
-    /// Several `epoll(7)` loops, each with a listener of its own on the same port.
-    EpollReuseport,
-    /// One thread that submits operations to `io_uring(7)` and is told of their completion.
-    IoUring,
-    /// One thread that mio tells about changes.
-    Mio,
-    /// A task for each connection on one thread of tokio's.
-    TokioCurrentThread,
-    /// A task for each connection on tokio's work-stealing threads.
-    Tokio,
-    /// A task for each connection on several threads that run smol's executor.
-    Smol,
-    /// A stackful coroutine for each connection on may's threads.
-    May,
-    /// A task for each connection on threads that each have a ring and an executor of compio's.
-    Compio,
+/// The list of models: each with the file that declares and serves it.
+macro_rules! models {
+    ($($model:ident: $($file:ident)::+,)+) => {
+        /// How a server shares its attention between connections. Each is what its file declares it to be.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Model {
+            $(#[doc = concat!("Declared in `models::", stringify!($($file)::+), "`.")] $model,)+
+        }
+
+        impl Model {
+            /// Every model, from the oldest idea to the newest.
+            pub const ALL: [Self; [$(Self::$model),+].len()] = [$(Self::$model),+];
+
+            pub(crate) fn declaration(self) -> &'static Declaration {
+                match self {
+                    $(Self::$model => &crate::models::$($file)::+::DECLARATION,)+
+                }
+            }
+
+            /// Serves until `stop` becomes readable.
+            pub(crate) fn run<S: Session>(
+                self,
+                opening: &mut Opening<'_>,
+                settings: &S::Settings,
+                stop: BorrowedFd<'_>,
+            ) -> Result<Served, ModelError> {
+                match self {
+                    $(Self::$model => {
+                        crate::models::$($file)::+::serve::<S>(opening, settings, stop)
+                    })+
+                }
+            }
+        }
+    };
+}
+
+models! {
+    Iterative: iterative,
+    ForkPerConnection: fork_per_connection,
+    Prefork: prefork,
+    ThreadPerConnection: thread_per_connection,
+    TwoThreadsPerConnection: two_threads_per_connection,
+    ThreadPool: thread_pool,
+    Select: select,
+    Poll: poll,
+    EpollLevel: epoll_level,
+    EpollEdge: epoll_edge,
+    EpollShared: epoll_shared,
+    EpollReuseport: epoll_reuseport,
+    IoUring: io_uring,
+    Mio: mio,
+    TokioCurrentThread: tokio::current_thread,
+    Tokio: tokio::work_stealing,
+    Smol: smol,
+    May: may,
+    Compio: compio,
 }
 
 /// What kind of thing waits for a connection's next byte.
@@ -82,53 +97,6 @@ pub struct UnknownModel {
 }
 
 impl Model {
-    /// Every model, from the oldest idea to the newest.
-    pub const ALL: [Self; 19] = [
-        Self::Iterative,
-        Self::ForkPerConnection,
-        Self::Prefork,
-        Self::ThreadPerConnection,
-        Self::TwoThreadsPerConnection,
-        Self::ThreadPool,
-        Self::Select,
-        Self::Poll,
-        Self::EpollLevel,
-        Self::EpollEdge,
-        Self::EpollShared,
-        Self::EpollReuseport,
-        Self::IoUring,
-        Self::Mio,
-        Self::TokioCurrentThread,
-        Self::Tokio,
-        Self::Smol,
-        Self::May,
-        Self::Compio,
-    ];
-
-    pub(crate) fn declaration(self) -> &'static Declaration {
-        match self {
-            Self::Iterative => &iterative::DECLARATION,
-            Self::ForkPerConnection => &fork_per_connection::DECLARATION,
-            Self::Prefork => &prefork::DECLARATION,
-            Self::ThreadPerConnection => &thread_per_connection::DECLARATION,
-            Self::TwoThreadsPerConnection => &two_threads_per_connection::DECLARATION,
-            Self::ThreadPool => &thread_pool::DECLARATION,
-            Self::Select => &select::DECLARATION,
-            Self::Poll => &poll::DECLARATION,
-            Self::EpollLevel => &epoll_level::DECLARATION,
-            Self::EpollEdge => &epoll_edge::DECLARATION,
-            Self::EpollShared => &epoll_shared::DECLARATION,
-            Self::EpollReuseport => &epoll_reuseport::DECLARATION,
-            Self::IoUring => &io_uring::DECLARATION,
-            Self::Mio => &mio::DECLARATION,
-            Self::TokioCurrentThread => &tokio::current_thread::DECLARATION,
-            Self::Tokio => &tokio::work_stealing::DECLARATION,
-            Self::Smol => &smol::DECLARATION,
-            Self::May => &may::DECLARATION,
-            Self::Compio => &compio::DECLARATION,
-        }
-    }
-
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -4,69 +4,17 @@ use std::io;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
-use throng_record::{HandOver, Workload};
+use throng_record::Workload;
 use throng_sys::address::Address;
-use throng_sys::children::ForkError;
 use throng_sys::signal::Termination;
 use throng_sys::socket::ListenError;
 
 use crate::declaration::ServesAtOnce;
 use crate::model::Model;
-use crate::models::{
-    compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
-    iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,
-    two_threads_per_connection,
-};
-use crate::note::Note;
-use crate::opening::{Announcement, Opening};
-use crate::workload::{Answer, Broadcast, Delayed, DelayedSettings, Echo, Session};
-
-/// Where and how to listen, and how long to take for an answer.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The addresses, at least one. Port 0 leaves the choice to the kernel.
-    pub listen: Vec<Address>,
-    /// The length asked of each accept queue; the kernel clamps it to `net.core.somaxconn`, and the queue holds one more.
-    pub backlog: u32,
-    /// Threads or processes that serve, for models in which that is a choice; `None` is the model's own number.
-    pub workers: Option<NonZeroU32>,
-    /// Threads that accept at each listener and hand each connection on, for the model in which that is a choice; `None`
-    /// is one.
-    pub accept_threads: Option<NonZeroU32>,
-    /// How a message comes from the thread that has read it to those that write it, for the model in which they differ;
-    /// `None` is [`HandOver::Condvar`].
-    pub hand_over: Option<HandOver>,
-    /// How long each answer waits whose request does not say itself. The echo workload takes none.
-    pub delay: Duration,
-    /// Whether a delay is slept out by the thread that serves, also where that has others to serve. It changes nothing
-    /// in models that give each connection a thread or process.
-    pub delay_inline: bool,
-}
-
-/// What a server did until it was told to stop.
-#[derive(Debug, Default)]
-pub struct Served {
-    /// Connections served, those that their peer reset included.
-    pub connections: u64,
-    /// Bytes of answers that the kernel took over.
-    pub bytes: u64,
-    /// What the user should hear of, although the server went on.
-    pub notes: Vec<Note>,
-}
-
-impl Served {
-    /// Together with what another part of the same server did.
-    pub(crate) fn and(mut self, other: Self) -> Self {
-        self.connections += other.connections;
-        self.bytes += other.bytes;
-        for note in other.notes {
-            note.add_to(&mut self.notes);
-        }
-        self
-    }
-}
+use crate::opening::{Announcement, Opening, Options};
+use crate::served::{ModelError, Served};
+use crate::workload::{Answer, Broadcast, Delayed, DelayedSettings, Echo};
 
 /// Why a server did not start, or ended before it was told to.
 #[derive(Debug, thiserror::Error)]
@@ -169,27 +117,6 @@ pub enum ServeError {
     },
 }
 
-/// Why a model could not start, or could not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// A listener could not be opened.
-    #[error(transparent)]
-    Listen(#[from] ListenError),
-    /// The kernel refused a ring.
-    #[error(
-        "it needs Linux 6.1 or newer with io_uring enabled, and the kernel says: {0}; see `uname -r` and \
-         `sysctl kernel.io_uring_disabled` (0 is enabled; a container's seccomp filter may forbid it as well), or serve \
-         with epoll-edge"
-    )]
-    IoUring(io::Error),
-    /// It could not fork.
-    #[error(transparent)]
-    Fork(#[from] ForkError),
-    /// Its own waiting failed, or it could not be set up.
-    #[error("{0}; see `throng doctor` for the limits of this machine")]
-    System(#[from] io::Error),
-}
-
 /// Serves until SIGTERM or SIGINT, which are taken over: call it while the process has no other thread. `tell` is called
 /// once all listeners are open.
 ///
@@ -222,8 +149,8 @@ fn serve_until(
     let mut opening = Opening::new(declaration, options, workers, tell);
     let opening = &mut opening;
     let served = match workload {
-        Workload::Echo => run::<Echo>(model, opening, &(), stop),
-        Workload::Broadcast => run::<Broadcast>(model, opening, &(), stop),
+        Workload::Echo => model.run::<Echo>(opening, &(), stop),
+        Workload::Broadcast => model.run::<Broadcast>(opening, &(), stop),
         Workload::Http => run_delayed(model, Answer::Http, opening, options, stop),
         Workload::Oneshot => run_delayed(model, Answer::Oneshot, opening, options, stop),
     };
@@ -292,38 +219,7 @@ fn run_delayed(
             None
         },
     };
-    run::<Delayed>(model, opening, &settings, stop)
-}
-
-fn run<S: Session>(
-    model: Model,
-    opening: &mut Opening<'_>,
-    settings: &S::Settings,
-    stop: BorrowedFd<'_>,
-) -> Result<Served, ModelError> {
-    match model {
-        Model::Iterative => iterative::serve::<S>(opening, settings, stop),
-        Model::ForkPerConnection => fork_per_connection::serve::<S>(opening, settings, stop),
-        Model::Prefork => prefork::serve::<S>(opening, settings, stop),
-        Model::ThreadPerConnection => thread_per_connection::serve::<S>(opening, settings, stop),
-        Model::TwoThreadsPerConnection => {
-            two_threads_per_connection::serve::<S>(opening, settings, stop)
-        }
-        Model::ThreadPool => thread_pool::serve::<S>(opening, settings, stop),
-        Model::Select => select::serve::<S>(opening, settings, stop),
-        Model::Poll => poll::serve::<S>(opening, settings, stop),
-        Model::EpollLevel => epoll_level::serve::<S>(opening, settings, stop),
-        Model::EpollEdge => epoll_edge::serve::<S>(opening, settings, stop),
-        Model::EpollShared => epoll_shared::serve::<S>(opening, settings, stop),
-        Model::EpollReuseport => epoll_reuseport::serve::<S>(opening, settings, stop),
-        Model::IoUring => io_uring::serve::<S>(opening, settings, stop),
-        Model::Mio => mio::serve::<S>(opening, settings, stop),
-        Model::TokioCurrentThread => tokio::current_thread::serve::<S>(opening, settings, stop),
-        Model::Tokio => tokio::work_stealing::serve::<S>(opening, settings, stop),
-        Model::Smol => smol::serve::<S>(opening, settings, stop),
-        Model::May => may::serve::<S>(opening, settings, stop),
-        Model::Compio => compio::serve::<S>(opening, settings, stop),
-    }
+    model.run::<Delayed>(opening, &settings, stop)
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::room::Room;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, Session};
 use connection::{serve_connection, serve_member};
 

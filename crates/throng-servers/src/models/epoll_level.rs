@@ -39,7 +39,7 @@ use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
 pub(crate) const DECLARATION: Declaration = Declaration {

@@ -42,7 +42,7 @@ use crate::loops::{End, serve_in_threads};
 use crate::model::Family;
 use crate::opening::Opening;
 use crate::passing::Passing;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
 pub(crate) const DECLARATION: Declaration = Declaration {

@@ -53,7 +53,7 @@ use crate::model::Family;
 use crate::opening::Opening;
 use crate::passing::Passing;
 use crate::places::{Fullness, Places};
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
 pub(crate) const DECLARATION: Declaration = Declaration {

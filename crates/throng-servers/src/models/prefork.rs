@@ -43,7 +43,7 @@ use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Note;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Session, Then};
 
 pub(crate) const DECLARATION: Declaration = Declaration {

@@ -43,7 +43,7 @@ use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, GATHERED_BYTES, Session};
 
 pub(crate) const DECLARATION: Declaration = Declaration {

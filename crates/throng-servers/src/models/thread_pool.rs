@@ -40,7 +40,7 @@ use crate::linger;
 use crate::listener::Listener;
 use crate::model::Family;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::threads;
 use crate::workload::{Session, Then};
 

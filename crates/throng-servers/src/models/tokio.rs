@@ -48,7 +48,7 @@ use crate::linger;
 use crate::listener::Listener;
 use crate::opening::Opening;
 use crate::room::{Member, Room};
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, Session, Then};
 
 /// Bytes that one read takes at most.

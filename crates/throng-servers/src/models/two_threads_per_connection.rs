@@ -41,7 +41,7 @@ use crate::listener::Listener;
 use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::threads;
 use crate::workload::{Session, Then};
 use throng_record::HandOver;

@@ -5,8 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 
 use super::*;
-use crate::opening::Announcement;
-use crate::serve::Options;
+use crate::opening::{Announcement, Options};
 use crate::workload::Echo;
 use throng_sys::socket::ListenError;
 

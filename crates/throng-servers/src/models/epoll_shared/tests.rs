@@ -10,8 +10,7 @@ use throng_sys::clock::monotonic_ns;
 use throng_sys::poll::wait_readable;
 
 use super::*;
-use crate::opening::{Announcement, Opening};
-use crate::serve::Options;
+use crate::opening::{Announcement, Opening, Options};
 use crate::workload::Echo;
 
 const CLIENTS: usize = 11;

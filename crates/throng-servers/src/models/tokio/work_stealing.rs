@@ -9,7 +9,7 @@ use tokio::runtime::Builder;
 use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::model::Family;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
 pub(crate) const DECLARATION: Declaration = Declaration {
