@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use throng_record::{Plan, RunRecord, SCHEMA_VERSION, Trial};
+use throng_record::{BuiltInModel, Plan, RunRecord, SCHEMA_VERSION, Trial};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
@@ -17,7 +17,6 @@ use crate::guard::Guard;
 use crate::network::{NetworkError, Networks};
 use crate::observer::capture::{Capture, CaptureError};
 use crate::order::{self, Cell, order, trials};
-use crate::plan::BuiltInModel;
 use crate::store::{Store, StoreError};
 use crate::trial::{Bench, Made, Servers};
 use crate::{estimate, machine};

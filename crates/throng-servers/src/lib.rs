@@ -16,7 +16,6 @@ mod bell;
 mod connection;
 mod connections;
 mod deadlines;
-mod declaration;
 mod delay;
 mod drain;
 mod linger;
@@ -35,7 +34,7 @@ mod served;
 mod threads;
 mod workload;
 
-pub use model::{Family, Model, UnknownModel};
+pub use model::{Model, UnknownModel};
 pub use note::Note;
 pub use opening::{Announcement, Options};
 pub use serve::{ServeError, serve};

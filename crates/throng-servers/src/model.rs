@@ -6,9 +6,8 @@ use std::num::NonZeroU32;
 use std::os::fd::BorrowedFd;
 use std::str::FromStr;
 
-use throng_record::HandOver;
+use throng_record::{BuiltInModel, HandOver};
 
-use crate::declaration::{Declaration, ServesAtOnce, Workers};
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
 use crate::workload::Session;
@@ -26,7 +25,9 @@ macro_rules! models {
             /// Every model, from the oldest idea to the newest.
             pub const ALL: [Self; [$(Self::$model),+].len()] = [$(Self::$model),+];
 
-            pub(crate) fn declaration(self) -> &'static Declaration {
+            /// What it says of itself.
+            #[must_use]
+            pub fn declaration(self) -> &'static BuiltInModel {
                 match self {
                     $(Self::$model => &crate::models::$($file)::+::DECLARATION,)+
                 }
@@ -71,23 +72,6 @@ models! {
     Compio: compio,
 }
 
-/// What kind of thing waits for a connection's next byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// A thread blocked in a read.
-    Threads,
-    /// A process blocked in a read.
-    Processes,
-    /// A loop that the kernel tells which connections are ready.
-    EventLoop,
-    /// Several such loops, each on a thread of its own.
-    EventLoops,
-    /// A loop that the kernel tells which operations are complete.
-    Completions,
-    /// A task or coroutine that a runtime resumes on one of its threads.
-    Tasks,
-}
-
 /// The name of no model.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no built-in server model '{given}'; there are: {}", names())]
@@ -103,88 +87,12 @@ impl Model {
         self.declaration().name
     }
 
-    /// What kind of model it is.
-    #[must_use]
-    pub fn family(self) -> Family {
-        self.declaration().family
-    }
-
-    /// How it works, in a line.
-    #[must_use]
-    pub fn summary(self) -> &'static str {
-        self.declaration().summary
-    }
-
-    /// How many connections it serves at once, in words: the rule, before a number of workers is known.
-    #[must_use]
-    pub fn serves_at_once(self) -> String {
-        let declaration = self.declaration();
-        match (declaration.serves_at_once, declaration.workers) {
-            (ServesAtOnce::Unbounded, _) => "any number".to_owned(),
-            (ServesAtOnce::OnePerWorker, Workers::Pool(usual)) => {
-                format!("its workers ({usual})")
-            }
-            (ServesAtOnce::OnePerWorker, _) => "1".to_owned(),
-            (ServesAtOnce::WithinFdSetSize, _) => "about 1,020".to_owned(),
-        }
-    }
-
-    /// Whether it has a loop for each CPU it may use, so that a single CPU holds it back.
-    #[must_use]
-    pub fn uses_every_cpu(self) -> bool {
-        self.declaration().workers == Workers::OnePerCpu
-    }
-
-    /// Whether it can listen on a Unix socket.
-    #[must_use]
-    pub fn serves_unix(self) -> bool {
-        self.declaration().serves_unix
-    }
-
-    /// Whether `--accept-threads` says how many threads accept at each listener and hand each connection on.
-    #[must_use]
-    pub fn takes_accept_threads(self) -> bool {
-        self.declaration().takes_accept_threads
-    }
-
-    /// Whether `--hand-over` says how a message comes from the thread that has read it to those that write it.
-    #[must_use]
-    pub fn takes_hand_over(self) -> bool {
-        self == Self::TwoThreadsPerConnection
-    }
-
-    /// Whether it serves the broadcast workload: what one connection says goes to all.
-    #[must_use]
-    pub fn broadcasts(self) -> bool {
-        self.declaration().broadcasts
-    }
-
-    /// Whether each of its loops has a descriptor table of its own, so that more workers hold more connections than `ulimit -n`.
-    #[must_use]
-    pub fn has_private_tables(self) -> bool {
-        self == Self::EpollShared
-    }
-
-    /// Whether a connection has a thread or process of its own for as long as it is served, so that a delay occupies that
-    /// and nobody else.
-    #[must_use]
-    pub fn blocks(self) -> bool {
-        matches!(self.family(), Family::Threads | Family::Processes)
-    }
-
     /// Workers it has when that many are asked for (none: its own number), `None` where threads follow connections.
     #[must_use]
     pub fn workers(self, asked: Option<NonZeroU32>) -> Option<NonZeroU32> {
-        let own = match self.declaration().workers {
-            Workers::One => NonZeroU32::MIN,
-            Workers::OnePerConnection => return None,
-            Workers::OnePerCpu => {
-                let cpus = throng_sys::affinity::allowed_cpus().len();
-                NonZeroU32::new(cpus as u32).unwrap_or(NonZeroU32::MIN)
-            }
-            Workers::Pool(usual) => usual,
-        };
-        Some(asked.unwrap_or(own))
+        let cpus = throng_sys::affinity::allowed_cpus().len() as u32;
+        let own = self.declaration().workers.usual(cpus)?;
+        asked.or_else(|| NonZeroU32::new(own))
     }
 
     /// Threads of all its processes with so many workers, accept threads, such a hand-over (as asked for) and so many open
@@ -198,17 +106,18 @@ impl Model {
         hand_over: Option<HandOver>,
         connections: u64,
     ) -> u64 {
-        let accepting = if self.takes_accept_threads() {
+        let declared = self.declaration();
+        let accepting = if declared.takes_accept_threads {
             accept_threads.unwrap_or(NonZeroU32::MIN).get()
         } else {
             0
         };
-        let handing_over = if self.takes_hand_over() {
+        let handing_over = if declared.takes_hand_over {
             hand_over.unwrap_or_default().threads()
         } else {
             0
         };
-        self.declaration().threads.at(workers, connections) + u64::from(accepting) + handing_over
+        declared.threads.at(workers, connections) + u64::from(accepting) + handing_over
     }
 
     /// Its processes, counted in the same way.
@@ -216,46 +125,9 @@ impl Model {
     pub fn expected_processes(self, workers: Option<NonZeroU32>, connections: u64) -> u64 {
         self.declaration().processes.at(workers, connections)
     }
-
-    /// Whether its design sets no bound on the connections that it serves at once.
-    #[must_use]
-    pub fn serves_any_number(self) -> bool {
-        self.declaration().serves_at_once == ServesAtOnce::Unbounded
-    }
-
-    /// Whether `--workers` may be this.
-    #[must_use]
-    pub fn takes_workers(self, asked: NonZeroU32) -> bool {
-        match self.declaration().workers {
-            Workers::One => asked.get() == 1,
-            Workers::OnePerConnection => false,
-            Workers::OnePerCpu | Workers::Pool(_) => true,
-        }
-    }
-}
-
-impl Family {
-    /// The words for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::Processes => "processes",
-            Self::EventLoop => "event loop",
-            Self::EventLoops => "event loops",
-            Self::Completions => "completions",
-            Self::Tasks => "tasks",
-        }
-    }
 }
 
 impl fmt::Display for Model {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl fmt::Display for Family {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
     }

@@ -5,10 +5,10 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use throng_record::HandOver;
+use throng_record::built_in::{BuiltInModel, ServesAtOnce};
 use throng_sys::address::Address;
 use throng_sys::socket::ListenError;
 
-use crate::declaration::{Declaration, ServesAtOnce};
 use crate::listener::Listener;
 
 /// Where and how to listen, and how long to take for an answer.
@@ -62,7 +62,7 @@ pub(crate) struct Opening<'a> {
 
 impl<'a> Opening<'a> {
     pub(crate) fn new(
-        declaration: &Declaration,
+        declaration: &BuiltInModel,
         options: &'a Options,
         workers: Option<NonZeroU32>,
         tell: &'a mut dyn FnMut(Announcement<'_>),

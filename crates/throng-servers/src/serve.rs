@@ -6,11 +6,11 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
 use throng_record::Workload;
+use throng_record::built_in::ServesAtOnce;
 use throng_sys::address::Address;
 use throng_sys::signal::Termination;
 use throng_sys::socket::ListenError;
 
-use crate::declaration::ServesAtOnce;
 use crate::model::Model;
 use crate::opening::{Announcement, Opening, Options};
 use crate::served::{ModelError, Served};
@@ -26,7 +26,7 @@ pub enum ServeError {
     #[error(
         "{model} cannot serve {address}: it is {}, and sockets that share a port have no counterpart for paths; give it \
          a TCP address, or choose another model (`throng servers`)",
-        model.summary()
+        model.declaration().summary
     )]
     NoUnix {
         /// The model.
@@ -38,8 +38,8 @@ pub enum ServeError {
     #[error(
         "{model} cannot serve the broadcast workload: it is {}, and passes nothing on from one connection to the others; \
          choose one of {}",
-        model.summary(),
-        Model::ALL.into_iter().filter(|other| other.broadcasts()).map(Model::name).collect::<Vec<_>>().join(", ")
+        model.declaration().summary,
+        Model::ALL.into_iter().filter(|other| other.declaration().broadcasts).map(Model::name).collect::<Vec<_>>().join(", ")
     )]
     NoBroadcast {
         /// The model.
@@ -51,7 +51,7 @@ pub enum ServeError {
     /// The model's number of workers is part of its design.
     #[error(
         "{model} cannot have {asked} workers: it is {}; leave `--workers` out",
-        model.summary()
+        model.declaration().summary
     )]
     Workers {
         /// The model.
@@ -80,7 +80,7 @@ pub enum ServeError {
     #[error(
         "{model} has no accept threads to choose: it is {}; leave `--accept-threads` out, or serve with \
          thread-per-connection",
-        model.summary()
+        model.declaration().summary
     )]
     AcceptThreads {
         /// The model.
@@ -89,7 +89,7 @@ pub enum ServeError {
     /// In the model nobody hands anything over.
     #[error(
         "{model} has no hand-over to choose: it is {}; leave `--hand-over` out, or serve with two-threads-per-connection",
-        model.summary()
+        model.declaration().summary
     )]
     HandOver {
         /// The model.
@@ -161,20 +161,21 @@ fn serve_until(
 }
 
 fn check(model: Model, workload: Workload, options: &Options) -> Result<(), ServeError> {
+    let declared = model.declaration();
     if !workload.takes_delay() && (options.delay_inline || !options.delay.is_zero()) {
         return Err(ServeError::Delay { workload });
     }
-    if workload == Workload::Broadcast && !model.declaration().broadcasts {
+    if workload == Workload::Broadcast && !declared.broadcasts {
         return Err(ServeError::NoBroadcast { model });
     }
-    if options.accept_threads.is_some() && !model.takes_accept_threads() {
+    if options.accept_threads.is_some() && !declared.takes_accept_threads {
         return Err(ServeError::AcceptThreads { model });
     }
-    if options.hand_over.is_some() && !model.takes_hand_over() {
+    if options.hand_over.is_some() && !declared.takes_hand_over {
         return Err(ServeError::HandOver { model });
     }
     if let Some(asked) = options.workers
-        && !model.takes_workers(asked)
+        && !declared.workers.take(asked.get())
     {
         return Err(ServeError::Workers { model, asked });
     }
@@ -182,7 +183,7 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
         return Err(ServeError::NoAddress);
     }
     if let Some(workers) = model.workers(options.workers)
-        && model.declaration().serves_at_once == ServesAtOnce::OnePerWorker
+        && declared.serves_at_once == ServesAtOnce::OnePerWorker
         && options.listen.len() > workers.get() as usize
     {
         return Err(ServeError::Listeners {
@@ -193,7 +194,7 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
     }
     let is_unix = |address: &&Address| matches!(address, Address::Unix(_));
     match options.listen.iter().find(is_unix) {
-        Some(address) if !model.serves_unix() => Err(ServeError::NoUnix {
+        Some(address) if !declared.serves_unix => Err(ServeError::NoUnix {
             model,
             address: address.clone(),
         }),
@@ -209,7 +210,7 @@ fn run_delayed(
     options: &Options,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
-    let is_inline = options.delay_inline && !model.blocks();
+    let is_inline = options.delay_inline && !model.declaration().blocks();
     let settings = DelayedSettings {
         answer,
         delay: options.delay,

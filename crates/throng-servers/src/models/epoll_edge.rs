@@ -25,29 +25,22 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use throng_record::built_in::{BuiltInModel, Family};
 use throng_sys::epoll::{Epoll, Event, Interest};
 
 use crate::accept::{self, Failure};
 use crate::connection::Next;
 use crate::connections::{Connections, Watch};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "epoll-edge",
     family: Family::EventLoop,
     summary: "one thread, edge-triggered epoll(7)",
-    workers: Workers::One,
-    serves_at_once: ServesAtOnce::Unbounded,
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Events taken at once.

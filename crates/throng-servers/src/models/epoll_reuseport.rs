@@ -30,37 +30,33 @@
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::address::Address;
 use throng_sys::epoll::{Epoll, Event, Interest};
 
 use crate::accept::{self, Failure};
 use crate::connection::Next;
 use crate::connections::{Connections, Watch};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::listener::Listener;
 use crate::loops::{End, serve_in_threads};
-use crate::model::Family;
 use crate::opening::Opening;
 use crate::passing::Passing;
 use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "epoll-reuseport",
     family: Family::EventLoops,
     summary: "several epoll(7) loops, each with its own listener on the port (SO_REUSEPORT)",
     workers: Workers::OnePerCpu,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread, which waits, and each loop's own.
     threads: Count {
         fixed: 1,
         per_worker: 1,
         per_connection: 0,
     },
-    processes: Count::ONE,
     serves_unix: false,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Events taken at once.

@@ -38,6 +38,7 @@
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::descriptor_table;
 use throng_sys::epoll::{Epoll, Event, Interest};
 
@@ -45,33 +46,28 @@ use crate::accept::{self, Failure};
 use crate::bell::Bell;
 use crate::connection::Next;
 use crate::connections::{Connections, Watch};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::listener::Listener;
 use crate::loops::{End, serve_in_threads};
 use crate::mailbox::Post;
-use crate::model::Family;
 use crate::opening::Opening;
 use crate::passing::Passing;
 use crate::places::{Fullness, Places};
 use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "epoll-shared",
     family: Family::EventLoops,
     summary: "several epoll(7) loops that share the listener (EPOLLEXCLUSIVE)",
     workers: Workers::OnePerCpu,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread, which waits, and each loop's own.
     threads: Count {
         fixed: 1,
         per_worker: 1,
         per_connection: 0,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    has_private_tables: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Events taken at once.

@@ -32,28 +32,21 @@ use std::time::Duration;
 use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Registry, Token};
+use throng_record::built_in::{BuiltInModel, Family};
 
 use crate::accept::{self, Failure};
 use crate::connection::Next;
 use crate::connections::{Connections, Watch};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "mio",
     family: Family::EventLoop,
     summary: "one thread, mio's portable readiness (edge-triggered epoll here)",
-    workers: Workers::One,
-    serves_at_once: ServesAtOnce::Unbounded,
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Events taken at once.

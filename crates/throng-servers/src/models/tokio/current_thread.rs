@@ -3,26 +3,19 @@
 
 use std::os::fd::BorrowedFd;
 
+use throng_record::built_in::{BuiltInModel, Family};
 use tokio::runtime::Builder;
 
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
-use crate::model::Family;
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "tokio-current-thread",
     family: Family::Tasks,
     summary: "a task for each connection, tokio on one thread",
-    workers: Workers::One,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread runs all of it; the blocking pool stays empty.
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 pub(crate) fn serve<S: Session>(

@@ -4,30 +4,25 @@
 
 use std::os::fd::BorrowedFd;
 
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use tokio::runtime::Builder;
 
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
-use crate::model::Family;
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "tokio",
     family: Family::Tasks,
     summary: "a task for each connection, tokio's work-stealing threads",
     workers: Workers::OnePerCpu,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread, which only waits for the end; the blocking pool stays empty.
     threads: Count {
         fixed: 1,
         per_worker: 1,
         per_connection: 0,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 pub(crate) fn serve<S: Session>(
