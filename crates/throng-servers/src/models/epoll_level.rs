@@ -56,10 +56,16 @@ const FIRST_LISTENER: u64 = 1 << 32;
 const STOP: u64 = u64::MAX;
 
 struct Server<'a, S: Session> {
-    epoll: Epoll,
+    watched: Watched<S>,
     stop: BorrowedFd<'a>,
     listeners: Vec<Listener>,
-    connections: Connections<S>,
+}
+
+/// Connections, and the set in which the kernel watches them and whatever else a loop waits for. Each loop of `epoll-shared` and of
+/// `epoll-reuseport` has the same.
+pub(super) struct Watched<S: Session> {
+    pub(super) epoll: Epoll,
+    pub(super) connections: Connections<S>,
 }
 
 pub(crate) fn serve<S: Session>(
@@ -70,21 +76,22 @@ pub(crate) fn serve<S: Session>(
     let listeners = opening.listeners()?;
     let mut server = Server::<S>::new(settings, listeners, stop)?;
     opening.ready(&server.listeners);
-    while !server.connections.are_done() {
-        let timeout_ns = server.connections.timeout_ns();
-        let ready = server.epoll.wait(timeout_ns)?;
+    while !server.watched.connections.are_done() {
+        let timeout_ns = server.watched.connections.timeout_ns();
+        let ready = server.watched.epoll.wait(timeout_ns)?;
         for position in 0..ready {
-            if let Some(event) = server.epoll.event(position) {
+            if let Some(event) = server.watched.epoll.event(position) {
                 server.handle(event)?;
             }
         }
         server.pass_on();
-        server.serve_due()?;
-        if server.connections.pause.remaining_ns() == Some(0) {
+        let are_closed = server.watched.serve_due();
+        server.after(are_closed)?;
+        if server.watched.connections.pause.remaining_ns() == Some(0) {
             server.resume_accepting()?;
         }
     }
-    Ok(server.connections.served())
+    Ok(server.watched.connections.served())
 }
 
 impl<'a, S: Session> Server<'a, S> {
@@ -93,16 +100,15 @@ impl<'a, S: Session> Server<'a, S> {
         listeners: Vec<Listener>,
         stop: BorrowedFd<'a>,
     ) -> io::Result<Self> {
-        let epoll = Epoll::new(BATCH)?;
-        epoll.add(stop, STOP, Interest::IN)?;
+        let watched = Watched::new(settings)?;
+        watched.epoll.add(stop, STOP, Interest::IN)?;
         for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
-            epoll.add(listener, token, Interest::IN)?;
+            watched.epoll.add(listener, token, Interest::IN)?;
         }
         Ok(Self {
-            epoll,
+            watched,
             stop,
             listeners,
-            connections: Connections::new(settings),
         })
     }
 
@@ -119,62 +125,26 @@ impl<'a, S: Session> Server<'a, S> {
 
     #[inline]
     fn serve_connection(&mut self, key: usize) -> io::Result<()> {
-        if let Some(next) = self.connections.turn(key) {
-            self.go_on(key, next)?;
-        }
-        if self.connections.have_gathered_much() {
+        let is_closed = self.watched.serve(key);
+        if self.watched.connections.have_gathered_much() {
             self.pass_on();
         }
-        Ok(())
+        self.after(is_closed)
     }
 
-    /// Does what a connection's turn has come to.
+    /// Where some were closed, others can be accepted.
     #[inline]
-    fn go_on(&mut self, key: usize, next: io::Result<Next>) -> io::Result<()> {
-        let is_open = match self.connections.settle(key, next) {
-            Watch::AsBefore => true,
-            Watch::Input => self.watch(key, Interest::IN).is_ok(),
-            Watch::Room => self.watch(key, Interest::OUT).is_ok(),
-            // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
-            Watch::Nothing => self.epoll.delete(self.connections.socket(key)).is_ok(),
-            Watch::Closed => false,
-        };
-        if is_open {
-            return Ok(());
+    fn after(&mut self, are_closed: bool) -> io::Result<()> {
+        if are_closed {
+            self.resume_accepting()?;
         }
-        self.connections.close(key);
-        self.resume_accepting()
+        Ok(())
     }
 
     /// Sends everyone what has gathered, where that goes to everyone.
     fn pass_on(&mut self) {
-        let ask = |socket: &OwnedFd, key| self.epoll.modify(socket, key as u64, Interest::OUT);
-        self.connections.pass_on(ask);
-    }
-
-    fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
-        let socket = self.connections.socket(key);
-        self.epoll.modify(socket, key as u64, interest)
-    }
-
-    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
-    #[inline]
-    fn serve_due(&mut self) -> io::Result<()> {
-        let Some(now_ns) = self.connections.due_ns() else {
-            return Ok(());
-        };
-        while let Some((key, next)) = self.connections.take_due(now_ns) {
-            let next = next.and_then(|next| {
-                if !matches!(next, Next::Close) {
-                    // What has come meanwhile is reported at once.
-                    let socket = self.connections.socket(key);
-                    self.epoll.add(socket, key as u64, Interest::IN)?;
-                }
-                Ok(next)
-            });
-            self.go_on(key, next)?;
-        }
-        Ok(())
+        let Watched { epoll, connections } = &mut self.watched;
+        connections.pass_on(for_room(epoll));
     }
 
     /// Those left over keep the listener readable.
@@ -190,7 +160,7 @@ impl<'a, S: Session> Server<'a, S> {
                     Failure::NoneWaits => return Ok(()),
                     Failure::ThisOneOnly => {}
                     Failure::Exhausted => {
-                        self.connections.pause.begin(error);
+                        self.watched.connections.pause.begin(error);
                         return self.watch_listeners(Interest::empty());
                     }
                 },
@@ -200,15 +170,15 @@ impl<'a, S: Session> Server<'a, S> {
     }
 
     fn admit(&mut self, socket: OwnedFd) -> io::Result<()> {
-        let watch = |socket: &OwnedFd, key| self.epoll.add(socket, key as u64, Interest::IN);
-        match self.connections.admit(socket, watch) {
-            Some((key, greeted)) => self.go_on(key, greeted),
-            None => Ok(()),
-        }
+        let is_closed = match self.watched.admit(socket) {
+            Some((key, greeted)) => self.watched.go_on(key, greeted),
+            None => false,
+        };
+        self.after(is_closed)
     }
 
     fn resume_accepting(&mut self) -> io::Result<()> {
-        if self.connections.pause.end() {
+        if self.watched.connections.pause.end() {
             self.watch_listeners(Interest::IN)?;
         }
         Ok(())
@@ -216,15 +186,87 @@ impl<'a, S: Session> Server<'a, S> {
 
     fn watch_listeners(&self, interest: Interest) -> io::Result<()> {
         for (listener, token) in self.listeners.iter().zip(FIRST_LISTENER..) {
-            self.epoll.modify(listener, token, interest)?;
+            self.watched.epoll.modify(listener, token, interest)?;
         }
         Ok(())
     }
 
     fn begin_drain(&mut self) -> io::Result<()> {
-        self.epoll.delete(self.stop)?;
+        self.watched.epoll.delete(self.stop)?;
         self.listeners.clear();
-        self.connections.begin_drain();
+        self.watched.connections.begin_drain();
         Ok(())
     }
+}
+
+impl<S: Session> Watched<S> {
+    pub(super) fn new(settings: &S::Settings) -> io::Result<Self> {
+        Ok(Self {
+            epoll: Epoll::new(BATCH)?,
+            connections: Connections::new(settings),
+        })
+    }
+
+    /// A turn of one that is reported. Whether it is closed.
+    #[inline]
+    pub(super) fn serve(&mut self, key: usize) -> bool {
+        match self.connections.turn(key) {
+            Some(next) => self.go_on(key, next),
+            None => false,
+        }
+    }
+
+    /// Does what a connection's turn has come to. Whether it is closed.
+    #[inline]
+    pub(super) fn go_on(&mut self, key: usize, next: io::Result<Next>) -> bool {
+        let is_open = match self.connections.settle(key, next) {
+            Watch::AsBefore => true,
+            Watch::Input => self.watch(key, Interest::IN).is_ok(),
+            Watch::Room => self.watch(key, Interest::OUT).is_ok(),
+            // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
+            Watch::Nothing => self.epoll.delete(self.connections.socket(key)).is_ok(),
+            Watch::Closed => false,
+        };
+        if !is_open {
+            self.connections.close(key);
+        }
+        !is_open
+    }
+
+    fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
+        let socket = self.connections.socket(key);
+        self.epoll.modify(socket, key as u64, interest)
+    }
+
+    /// Resumes those whose wait is over, and closes those who have lingered for long enough. Whether some are closed.
+    #[inline]
+    pub(super) fn serve_due(&mut self) -> bool {
+        let Some(now_ns) = self.connections.due_ns() else {
+            return false;
+        };
+        let mut are_closed = false;
+        while let Some((key, next)) = self.connections.take_due(now_ns) {
+            let next = next.and_then(|next| {
+                if !matches!(next, Next::Close) {
+                    // What has come meanwhile is reported at once.
+                    let socket = self.connections.socket(key);
+                    self.epoll.add(socket, key as u64, Interest::IN)?;
+                }
+                Ok(next)
+            });
+            are_closed |= self.go_on(key, next);
+        }
+        are_closed
+    }
+
+    /// Takes in one that has just been accepted: its slot, and what comes of its greeting.
+    pub(super) fn admit(&mut self, socket: OwnedFd) -> Option<(usize, io::Result<Next>)> {
+        let watch = |socket: &OwnedFd, key| self.epoll.add(socket, key as u64, Interest::IN);
+        self.connections.admit(socket, watch)
+    }
+}
+
+/// Watches a connection for room instead of input.
+pub(super) fn for_room(epoll: &Epoll) -> impl Fn(&OwnedFd, usize) -> io::Result<()> + Copy {
+    |socket, key| epoll.modify(socket, key as u64, Interest::OUT)
 }

@@ -32,13 +32,12 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::address::Address;
-use throng_sys::epoll::{Epoll, Event, Interest};
+use throng_sys::epoll::{Event, Interest};
 
 use crate::accept::{self, Failure};
-use crate::connection::Next;
-use crate::connections::{Connections, Watch};
 use crate::listener::Listener;
 use crate::loops::{End, serve_in_threads};
+use crate::models::epoll_level::{Watched, for_room};
 use crate::opening::Opening;
 use crate::passing::Passing;
 use crate::served::{ModelError, Served};
@@ -58,9 +57,6 @@ pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     serves_unix: false,
     ..BuiltInModel::ONE_THREAD
 };
-
-/// Events taken at once.
-const BATCH: usize = 256;
 
 /// Tokens from here on are of the listeners, below are slots of connections.
 const FIRST_LISTENER: u64 = 1 << 32;
@@ -97,11 +93,10 @@ pub(crate) fn serve<S: Session>(
 
 /// What each of the other threads does.
 struct Loop<'a, S: Session> {
-    epoll: Epoll,
+    watched: Watched<S>,
     stop: BorrowedFd<'a>,
     listeners: Vec<Listener>,
     waiting_max: usize,
-    connections: Connections<S>,
     passing: Passing,
 }
 
@@ -113,39 +108,42 @@ impl<'a, S: Session> Loop<'a, S> {
         stop: &'a End,
         passing: Passing,
     ) -> io::Result<Self> {
-        let epoll = Epoll::new(BATCH)?;
-        epoll.add(stop, STOP, Interest::IN)?;
+        let watched = Watched::new(settings)?;
+        watched.epoll.add(stop, STOP, Interest::IN)?;
         if let Some(post) = passing.post() {
-            epoll.add(post, MAIL, Interest::IN)?;
+            watched.epoll.add(post, MAIL, Interest::IN)?;
         }
         for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
-            epoll.add(listener, token, Interest::IN)?;
+            watched.epoll.add(listener, token, Interest::IN)?;
         }
         Ok(Self {
-            epoll,
+            watched,
             stop: stop.as_fd(),
             listeners,
             waiting_max,
-            connections: Connections::new(settings),
             passing,
         })
     }
 
     fn run(mut self) -> io::Result<Served> {
-        while !self.connections.are_done() {
-            let ready = self.epoll.wait(self.connections.timeout_ns())?;
+        while !self.watched.connections.are_done() {
+            let ready = self
+                .watched
+                .epoll
+                .wait(self.watched.connections.timeout_ns())?;
             for position in 0..ready {
-                if let Some(event) = self.epoll.event(position) {
+                if let Some(event) = self.watched.epoll.event(position) {
                     self.handle(event)?;
                 }
             }
             self.pass_on();
-            self.serve_due()?;
-            if self.connections.pause.remaining_ns() == Some(0) {
+            let are_closed = self.watched.serve_due();
+            self.after(are_closed)?;
+            if self.watched.connections.pause.remaining_ns() == Some(0) {
                 self.resume_accepting()?;
             }
         }
-        Ok(self.connections.served())
+        Ok(self.watched.connections.served())
     }
 
     #[inline]
@@ -164,67 +162,31 @@ impl<'a, S: Session> Loop<'a, S> {
 
     #[inline]
     fn serve_connection(&mut self, key: usize) -> io::Result<()> {
-        if let Some(next) = self.connections.turn(key) {
-            self.go_on(key, next)?;
-        }
-        if self.connections.have_gathered_much() {
+        let is_closed = self.watched.serve(key);
+        if self.watched.connections.have_gathered_much() {
             self.pass_on();
         }
-        Ok(())
+        self.after(is_closed)
     }
 
-    /// Does what a connection's turn has come to.
+    /// Where some were closed, others can be accepted.
     #[inline]
-    fn go_on(&mut self, key: usize, next: io::Result<Next>) -> io::Result<()> {
-        let is_open = match self.connections.settle(key, next) {
-            Watch::AsBefore => true,
-            Watch::Input => self.watch(key, Interest::IN).is_ok(),
-            Watch::Room => self.watch(key, Interest::OUT).is_ok(),
-            // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
-            Watch::Nothing => self.epoll.delete(self.connections.socket(key)).is_ok(),
-            Watch::Closed => false,
-        };
-        if is_open {
-            return Ok(());
+    fn after(&mut self, are_closed: bool) -> io::Result<()> {
+        if are_closed {
+            self.resume_accepting()?;
         }
-        self.connections.close(key);
-        self.resume_accepting()
+        Ok(())
     }
 
     /// Sends everyone what has gathered, where that goes to everyone.
     fn pass_on(&mut self) {
-        let ask = |socket: &OwnedFd, key| self.epoll.modify(socket, key as u64, Interest::OUT);
-        self.passing.pass_on(&mut self.connections, ask);
+        let Watched { epoll, connections } = &mut self.watched;
+        self.passing.pass_on(connections, for_room(epoll));
     }
 
     fn take_mail(&mut self) {
-        let ask = |socket: &OwnedFd, key| self.epoll.modify(socket, key as u64, Interest::OUT);
-        self.passing.take_mail(&mut self.connections, ask);
-    }
-
-    fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
-        let socket = self.connections.socket(key);
-        self.epoll.modify(socket, key as u64, interest)
-    }
-
-    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
-    #[inline]
-    fn serve_due(&mut self) -> io::Result<()> {
-        let Some(now_ns) = self.connections.due_ns() else {
-            return Ok(());
-        };
-        while let Some((key, next)) = self.connections.take_due(now_ns) {
-            let next = next.and_then(|next| {
-                if !matches!(next, Next::Close) {
-                    // What has come meanwhile is reported at once.
-                    let socket = self.connections.socket(key);
-                    self.epoll.add(socket, key as u64, Interest::IN)?;
-                }
-                Ok(next)
-            });
-            self.go_on(key, next)?;
-        }
-        Ok(())
+        let Watched { epoll, connections } = &mut self.watched;
+        self.passing.take_mail(connections, for_room(epoll));
     }
 
     /// Those left over keep the listener readable.
@@ -240,7 +202,7 @@ impl<'a, S: Session> Loop<'a, S> {
                     Failure::NoneWaits => return Ok(()),
                     Failure::ThisOneOnly => {}
                     Failure::Exhausted => {
-                        self.connections.pause.begin(error);
+                        self.watched.connections.pause.begin(error);
                         return self.watch_listeners(Interest::empty());
                     }
                 },
@@ -250,15 +212,15 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn admit(&mut self, socket: OwnedFd) -> io::Result<()> {
-        let watch = |socket: &OwnedFd, key| self.epoll.add(socket, key as u64, Interest::IN);
-        match self.connections.admit(socket, watch) {
-            Some((key, greeted)) => self.go_on(key, greeted),
-            None => Ok(()),
-        }
+        let is_closed = match self.watched.admit(socket) {
+            Some((key, greeted)) => self.watched.go_on(key, greeted),
+            None => false,
+        };
+        self.after(is_closed)
     }
 
     fn resume_accepting(&mut self) -> io::Result<()> {
-        if self.connections.pause.end() {
+        if self.watched.connections.pause.end() {
             self.watch_listeners(Interest::IN)?;
         }
         Ok(())
@@ -266,19 +228,19 @@ impl<'a, S: Session> Loop<'a, S> {
 
     fn watch_listeners(&self, interest: Interest) -> io::Result<()> {
         for (listener, token) in self.listeners.iter().zip(FIRST_LISTENER..) {
-            self.epoll.modify(listener, token, interest)?;
+            self.watched.epoll.modify(listener, token, interest)?;
         }
         Ok(())
     }
 
     fn begin_drain(&mut self) -> io::Result<()> {
-        self.epoll.delete(self.stop)?;
+        self.watched.epoll.delete(self.stop)?;
         for index in 0..self.listeners.len() {
             // Bounded, since others may go on connecting.
             self.accept_at_most(self.waiting_max, index)?;
         }
         self.listeners.clear();
-        self.connections.begin_drain();
+        self.watched.connections.begin_drain();
         Ok(())
     }
 }

@@ -40,15 +40,14 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::descriptor_table;
-use throng_sys::epoll::{Epoll, Event, Interest};
+use throng_sys::epoll::{Event, Interest};
 
 use crate::accept::{self, Failure};
 use crate::bell::Bell;
-use crate::connection::Next;
-use crate::connections::{Connections, Watch};
 use crate::listener::Listener;
 use crate::loops::{End, serve_in_threads};
 use crate::mailbox::Post;
+use crate::models::epoll_level::{Watched, for_room};
 use crate::opening::Opening;
 use crate::passing::Passing;
 use crate::places::{Fullness, Places};
@@ -69,9 +68,6 @@ pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     has_private_tables: true,
     ..BuiltInModel::ONE_THREAD
 };
-
-/// Events taken at once.
-const BATCH: usize = 256;
 
 /// Tokens from here on are of the listeners, below are slots of connections.
 const FIRST_LISTENER: u64 = 1 << 32;
@@ -135,12 +131,11 @@ pub(crate) fn serve<S: Session>(
 
 /// What each of the other threads does.
 struct Loop<'a, S: Session> {
-    epoll: Epoll,
+    watched: Watched<S>,
     common: &'a Common,
     /// None once they are ended.
     listeners: &'a [Listener],
     places: Places<'a>,
-    connections: Connections<S>,
     passing: Passing,
 }
 
@@ -154,37 +149,43 @@ impl<'a, S: Session> Loop<'a, S> {
         let places = common.fullness.places(kept.len());
         drop(kept);
         let server = Self {
-            epoll: Epoll::new(BATCH)?,
+            watched: Watched::new(settings)?,
             common,
             listeners: &common.listeners,
             places,
-            connections: Connections::new(settings),
             passing,
         };
         // Not exclusively: it concerns every loop.
-        server.epoll.add(&common.loops_end, STOP, Interest::IN)?;
+        server
+            .watched
+            .epoll
+            .add(&common.loops_end, STOP, Interest::IN)?;
         if let Some(post) = server.passing.post() {
-            server.epoll.add(post, MAIL, Interest::IN)?;
+            server.watched.epoll.add(post, MAIL, Interest::IN)?;
         }
         server.watch_listeners()?;
         Ok(server)
     }
 
     fn run(mut self) -> io::Result<Served> {
-        while !self.connections.are_done() {
-            let ready = self.epoll.wait(self.connections.timeout_ns())?;
+        while !self.watched.connections.are_done() {
+            let ready = self
+                .watched
+                .epoll
+                .wait(self.watched.connections.timeout_ns())?;
             for position in 0..ready {
-                if let Some(event) = self.epoll.event(position) {
+                if let Some(event) = self.watched.epoll.event(position) {
                     self.handle(event)?;
                 }
             }
             self.pass_on();
-            self.serve_due();
-            if self.connections.pause.remaining_ns() == Some(0) {
+            let are_closed = self.watched.serve_due();
+            self.after(are_closed);
+            if self.watched.connections.pause.remaining_ns() == Some(0) {
                 self.resume_accepting();
             }
         }
-        Ok(self.connections.served())
+        Ok(self.watched.connections.served())
     }
 
     #[inline]
@@ -205,70 +206,36 @@ impl<'a, S: Session> Loop<'a, S> {
 
     #[inline]
     fn serve_connection(&mut self, key: usize) {
-        if let Some(next) = self.connections.turn(key) {
-            self.go_on(key, next);
-        }
-        if self.connections.have_gathered_much() {
+        let is_closed = self.watched.serve(key);
+        if self.watched.connections.have_gathered_much() {
             self.pass_on();
         }
+        self.after(is_closed);
     }
 
-    /// Does what a connection's turn has come to.
+    /// Where some were closed, others can be accepted.
     #[inline]
-    fn go_on(&mut self, key: usize, next: io::Result<Next>) {
-        let is_open = match self.connections.settle(key, next) {
-            Watch::AsBefore => true,
-            Watch::Input => self.watch(key, Interest::IN).is_ok(),
-            Watch::Room => self.watch(key, Interest::OUT).is_ok(),
-            // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
-            Watch::Nothing => self.epoll.delete(self.connections.socket(key)).is_ok(),
-            Watch::Closed => false,
-        };
-        if !is_open {
-            self.connections.close(key);
+    fn after(&mut self, are_closed: bool) {
+        if are_closed {
             self.resume_accepting();
         }
     }
 
     /// Sends everyone what has gathered, where that goes to everyone.
     fn pass_on(&mut self) {
-        let ask = |socket: &OwnedFd, key| self.epoll.modify(socket, key as u64, Interest::OUT);
-        self.passing.pass_on(&mut self.connections, ask);
+        let Watched { epoll, connections } = &mut self.watched;
+        self.passing.pass_on(connections, for_room(epoll));
     }
 
     fn take_mail(&mut self) {
-        let ask = |socket: &OwnedFd, key| self.epoll.modify(socket, key as u64, Interest::OUT);
-        self.passing.take_mail(&mut self.connections, ask);
-    }
-
-    fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
-        let socket = self.connections.socket(key);
-        self.epoll.modify(socket, key as u64, interest)
-    }
-
-    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
-    #[inline]
-    fn serve_due(&mut self) {
-        let Some(now_ns) = self.connections.due_ns() else {
-            return;
-        };
-        while let Some((key, next)) = self.connections.take_due(now_ns) {
-            let next = next.and_then(|next| {
-                if !matches!(next, Next::Close) {
-                    // What has come meanwhile is reported at once.
-                    let socket = self.connections.socket(key);
-                    self.epoll.add(socket, key as u64, Interest::IN)?;
-                }
-                Ok(next)
-            });
-            self.go_on(key, next);
-        }
+        let Watched { epoll, connections } = &mut self.watched;
+        self.passing.take_mail(connections, for_room(epoll));
     }
 
     /// Those left over keep the listener readable. Another loop may have been faster: then none waits.
     fn accept_one(&mut self, index: usize) {
         // Gone where the drain began, and not to be asked where accepting ended, in this batch.
-        let rests = self.connections.pause.is_on() || self.places.is_full();
+        let rests = self.watched.connections.pause.is_on() || self.places.is_full();
         let Some(listener) = self.listeners.get(index).filter(|_| !rests) else {
             return;
         };
@@ -284,18 +251,18 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn admit(&mut self, socket: OwnedFd) {
-        let watch = |socket: &OwnedFd, key| self.epoll.add(socket, key as u64, Interest::IN);
-        if let Some((key, greeted)) = self.connections.admit(socket, watch) {
+        if let Some((key, greeted)) = self.watched.admit(socket) {
             self.leave_listeners_if_full();
-            self.go_on(key, greeted);
+            let is_closed = self.watched.go_on(key, greeted);
+            self.after(is_closed);
         }
     }
 
     fn leave_listeners_if_full(&mut self) {
-        if self.places.are_taken_by(self.connections.len()) {
+        if self.places.are_taken_by(self.watched.connections.len()) {
             self.leave_listeners();
             if let Some(why) = self.places.fill() {
-                self.connections.pause.count(why);
+                self.watched.connections.pause.count(why);
             }
         }
     }
@@ -303,7 +270,7 @@ impl<'a, S: Session> Loop<'a, S> {
     /// The bell has rung: connections may wait of which only another loop knew.
     fn look_again(&mut self) {
         // One that left the listeners in this batch has rung it since.
-        if self.connections.pause.is_on() || self.places.is_full() {
+        if self.watched.connections.pause.is_on() || self.places.is_full() {
             return;
         }
         self.common.bell.silence();
@@ -314,9 +281,9 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn resume_accepting(&mut self) {
-        let was_resting = self.places.free() | self.connections.pause.end();
+        let was_resting = self.places.free() | self.watched.connections.pause.end();
         if was_resting
-            && !self.connections.is_draining()
+            && !self.watched.connections.is_draining()
             && let Err(error) = self.watch_listeners()
         {
             // Tried again when the pause is over.
@@ -326,7 +293,7 @@ impl<'a, S: Session> Loop<'a, S> {
 
     fn rest(&mut self, cause: io::Error) {
         self.leave_listeners();
-        self.connections.pause.begin(cause);
+        self.watched.connections.pause.begin(cause);
     }
 
     /// Those who wait may be known to this loop only: another one is told.
@@ -337,27 +304,29 @@ impl<'a, S: Session> Loop<'a, S> {
 
     /// A listener on which connections wait already is reported at once, and a bell that has rung.
     fn watch_listeners(&self) -> io::Result<()> {
-        self.epoll.add(&self.common.bell, BELL, FOR_CONNECTIONS)?;
+        self.watched
+            .epoll
+            .add(&self.common.bell, BELL, FOR_CONNECTIONS)?;
         for (listener, token) in self.listeners.iter().zip(FIRST_LISTENER..) {
-            self.epoll.add(listener, token, FOR_CONNECTIONS)?;
+            self.watched.epoll.add(listener, token, FOR_CONNECTIONS)?;
         }
         Ok(())
     }
 
     fn unwatch_listeners(&self) {
         // It fails where one is not watched, which is what is wanted.
-        let _ = self.epoll.delete(&self.common.bell);
+        let _ = self.watched.epoll.delete(&self.common.bell);
         for listener in self.listeners {
-            let _ = self.epoll.delete(listener);
+            let _ = self.watched.epoll.delete(listener);
         }
     }
 
     fn begin_drain(&mut self) -> io::Result<()> {
-        self.epoll.delete(&self.common.loops_end)?;
+        self.watched.epoll.delete(&self.common.loops_end)?;
         self.unwatch_listeners();
         self.listeners.iter().for_each(Listener::end);
         self.listeners = &[];
-        self.connections.begin_drain();
+        self.watched.connections.begin_drain();
         Ok(())
     }
 }

@@ -67,9 +67,9 @@ fn every_connection_is_served_by_one_loop_and_every_loop_ends() {
 }
 
 fn reports_a_connection(server: &mut Loop<'_, Echo>) -> bool {
-    let ready = server.epoll.wait(Some(0)).expect("wait");
+    let ready = server.watched.epoll.wait(Some(0)).expect("wait");
     (0..ready).any(|position| {
-        let event = server.epoll.event(position).expect("an event");
+        let event = server.watched.epoll.event(position).expect("an event");
         event.token == FIRST_LISTENER
     })
 }
