@@ -14,19 +14,21 @@ mod kernel;
 mod overlay;
 mod resolve;
 mod sweep;
+#[cfg(test)]
+mod test_models;
 pub mod value;
 mod written;
 
 pub use draft::PlanDraft;
 pub use environment::Environment;
 pub(crate) use environment::model_of;
-#[cfg(test)]
-pub(crate) use environment::{iterative_test_model, test_model};
 pub use error::PlanError;
 pub use kernel::{KernelDraft, KernelSetting};
 pub(crate) use resolve::asks_for_service_time;
 pub use resolve::{KernelNameError, Resolved, foreign_key, resolve};
 pub use sweep::{Sweep, Swept};
+#[cfg(test)]
+pub(crate) use test_models::{iterative_test_model, test_model};
 
 use std::time::Duration;
 

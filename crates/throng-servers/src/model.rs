@@ -90,8 +90,13 @@ impl Model {
     /// Workers it has when that many are asked for (none: its own number), `None` where threads follow connections.
     #[must_use]
     pub fn workers(self, asked: Option<NonZeroU32>) -> Option<NonZeroU32> {
-        let cpus = throng_sys::affinity::allowed_cpus().len() as u32;
-        let own = self.declaration().workers.usual(cpus)?;
+        let declared = self.declaration();
+        let cpus = if declared.uses_every_cpu() {
+            throng_sys::affinity::allowed_cpus().len() as u32
+        } else {
+            1
+        };
+        let own = declared.workers.usual(cpus)?;
         asked.or_else(|| NonZeroU32::new(own))
     }
 
