@@ -14,11 +14,9 @@ mod foresight;
 #[cfg(test)]
 mod tests;
 
-pub use demand::Demand;
+pub use demand::{Demand, PerConnection};
 pub use facts::Facts;
 pub use foresight::{Foresight, foresee};
-
-use crate::plan::PerConnection;
 
 /// Something of which there is too little.
 #[derive(Clone, Debug, PartialEq, Eq)]

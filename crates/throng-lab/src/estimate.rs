@@ -11,13 +11,15 @@
 
 use std::time::Duration;
 
+use throng_record::built_in::{ServesAtOnce, Workers};
 use throng_record::{
-    AcceptSpec, Amount, ConnectionUse, DeclaredModel, ExchangeSpec, Multiplexer, Pacing, PhaseSpec,
-    Plan, Setting, Stop, TargetKind, TargetRecord,
+    AcceptSpec, Amount, BuiltInModel, ConnectionUse, DeclaredModel, ExchangeSpec, Multiplexer,
+    Pacing, PhaseSpec, Plan, Setting, Stop, TargetKind, TargetRecord,
 };
 
+use crate::capacity::PerConnection;
 use crate::lifetime::units;
-use crate::plan::{BuiltInModel, ModelServes, ModelWorkers, PerConnection, model_of};
+use crate::plan::model_of;
 use crate::target::multiplexer;
 
 // All in seconds.
@@ -111,7 +113,7 @@ fn phase(
     target: &TargetRecord,
     model: Option<&BuiltInModel>,
 ) -> f64 {
-    let each = model.map(|model| model.each);
+    let each = model.map(|model| PerConnection::of(model.kind()));
     match spec {
         PhaseSpec::Connect if setting.phases.exchange().is_some() => {
             PER_CONNECTION * f64::from(setting.connections)
@@ -227,16 +229,14 @@ fn served_at_once(
     };
     let workers = target.options.workers.or(setting.workers);
     let is_inline = setting.delay_inline || target.options.delay_inline;
+    let cpus = setting.server_cpus.len() as u32;
+    let loops = || workers.or(model.workers.usual(cpus)).unwrap_or(1);
     match model.serves_at_once {
-        ModelServes::OnePerWorker { usual } => Some(workers.unwrap_or(usual)),
+        ServesAtOnce::OnePerWorker => Some(loops()),
         // Of loops and tasks each serves one where they wait inline; threads of their own serve on.
-        ModelServes::AnyNumber if !is_inline || model.workers == ModelWorkers::NoChoice => None,
-        ModelServes::About(number) if !is_inline => Some(number),
-        ModelServes::AnyNumber | ModelServes::About(_) => {
-            let cpus = setting.server_cpus.len().max(1) as u32;
-            let usual = if model.uses_every_cpu { cpus } else { 1 };
-            Some(workers.unwrap_or(usual))
-        }
+        ServesAtOnce::Unbounded if !is_inline || model.workers == Workers::OnePerConnection => None,
+        ServesAtOnce::WithinFdSetSize if !is_inline => Some(ServesAtOnce::BELOW_FD_SETSIZE),
+        ServesAtOnce::Unbounded | ServesAtOnce::WithinFdSetSize => Some(loops()),
     }
 }
 

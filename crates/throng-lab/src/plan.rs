@@ -14,17 +14,21 @@ mod kernel;
 mod overlay;
 mod resolve;
 mod sweep;
+#[cfg(test)]
+mod test_models;
 pub mod value;
 mod written;
 
 pub use draft::PlanDraft;
+pub use environment::Environment;
 pub(crate) use environment::model_of;
-pub use environment::{BuiltInModel, Environment, ModelServes, ModelWorkers, PerConnection};
 pub use error::PlanError;
 pub use kernel::{KernelDraft, KernelSetting};
 pub(crate) use resolve::asks_for_service_time;
 pub use resolve::{KernelNameError, Resolved, foreign_key, resolve};
 pub use sweep::{Sweep, Swept};
+#[cfg(test)]
+pub(crate) use test_models::{iterative_test_model, test_model};
 
 use std::time::Duration;
 
@@ -41,7 +45,7 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
         cpus_allowed: (0..cpus).collect(),
         io_uring_obstacle: None,
         models: ["thread-per-connection", "poll", "epoll-edge", "io-uring"]
-            .map(BuiltInModel::named)
+            .map(test_model)
             .to_vec(),
         catalogue: throng_catalogue::catalogue::Catalogue::default(),
         kernel_settings: [
@@ -61,12 +65,12 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
 pub(crate) fn many_test_environment() -> Environment {
     let mut environment = test_environment(2);
     let more = ["two-threads-per-connection", "epoll-level", "tokio", "may"];
-    environment.models.extend(more.map(BuiltInModel::named));
-    environment.models.push(BuiltInModel {
-        uses_every_cpu: true,
-        ..BuiltInModel::named("epoll-shared")
+    environment.models.extend(more.map(test_model));
+    environment.models.push(throng_record::BuiltInModel {
+        workers: throng_record::built_in::Workers::OnePerCpu,
+        ..test_model("epoll-shared")
     });
-    environment.models.push(BuiltInModel::iterative());
+    environment.models.push(iterative_test_model());
     let catalogue = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
     environment.catalogue =
         throng_catalogue::catalogue::Catalogue::read(&catalogue).expect("the repository has one");
@@ -77,10 +81,8 @@ pub(crate) fn many_test_environment() -> Environment {
 #[cfg(test)]
 pub(crate) fn backlog_test_environment() -> Environment {
     let mut environment = test_environment(2);
-    let forking = BuiltInModel::named("fork-per-connection");
-    environment
-        .models
-        .extend([BuiltInModel::iterative(), forking]);
+    let forking = test_model("fork-per-connection");
+    environment.models.extend([iterative_test_model(), forking]);
     let settings = [
         "tcp_syn_linear_timeouts",
         "tcp_syncookies",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use throng_record::{Plan, RunRecord, SCHEMA_VERSION, Trial};
+use throng_record::{BuiltInModel, Plan, RunRecord, SCHEMA_VERSION, Trial};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
@@ -15,7 +15,6 @@ use crate::event::Event;
 use crate::network::{NetworkError, Networks};
 use crate::observer::capture::{Capture, CaptureError};
 use crate::order::{self, Cell, order, trials};
-use crate::plan::BuiltInModel;
 use crate::store::{Store, StoreError};
 use crate::trial::{Bench, Made, Servers};
 use crate::{estimate, machine};

@@ -9,10 +9,10 @@ use std::str::FromStr;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use throng_record::plan::ListenFamily;
-use throng_record::{ServeOptions, TargetKind, TargetRecord};
+use throng_record::{BuiltInModel, ServeOptions, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 
-use crate::plan::{BuiltInModel, PlanError};
+use crate::plan::PlanError;
 use throng_catalogue::catalogue::Catalogue;
 use throng_catalogue::suggest::{nearest, or_list};
 
@@ -120,8 +120,8 @@ fn resolve_text(
     let model = text.split_whitespace().next().unwrap_or_default();
     if let Some(model) = models.iter().find(|one| one.name == model) {
         return Ok(TargetRecord {
-            model: Some(model.name.clone()),
-            uses_every_cpu: model.uses_every_cpu,
+            model: Some(model.name.to_owned()),
+            uses_every_cpu: model.uses_every_cpu(),
             options: options::read(text)?,
             ..blank(in_one_line(text), TargetKind::BuiltIn)
         });

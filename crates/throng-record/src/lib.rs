@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accept;
+pub mod built_in;
 pub mod catalogue;
 pub mod check;
 pub mod connections;
@@ -35,6 +36,7 @@ pub mod trial;
 pub mod workload;
 
 pub use accept::{AcceptPhase, AcceptSpec, IdleCost, IdleSlice, Multiplexer, Slope};
+pub use built_in::BuiltInModel;
 pub use catalogue::{CatalogueRecord, ContractException, DeclaredModel, LeftOut};
 pub use check::{Check, CheckKind, CheckResult, Limit, Verdict};
 pub use connections::{Attribution, Cause, ConnectionsPhase, RequestRecord};

@@ -1,10 +1,10 @@
 //! Built-in servers: the concurrency models that throng compares, each in one file.
 //!
 //! *Method.* A model knows concurrency only: who waits for what, and who runs then. A workload knows bytes only:
-//! what comes back for what has come. They compose. The files under `models/` repeat each other on purpose: read two
-//! of them side by side, and the difference is the lesson. Only what is the same for all by definition is shared:
-//! opening and closing listeners, what a failed accept means, how long a drain lasts, what a connection does in a turn where
-//! readiness is told for as long as it lasts.
+//! what comes back for what has come. They compose. A file under `models/` holds what makes its model another one: read two
+//! of them side by side, and the difference is the lesson. What is equal by definition stands once: opening and closing
+//! listeners, what a failed accept means, how long a drain lasts, what a connection does in its turn, the books of a loop's
+//! connections, starting and ending several loops.
 //!
 //! *Left out on purpose.* No event loop is shared, neither between the models nor with the load generator: one bug
 //! cannot flatter two sides. Nothing is printed and nothing parsed here; the binary does both.
@@ -13,25 +13,29 @@
 mod accept;
 mod at_once;
 mod bell;
+mod connection;
+mod connections;
 mod deadlines;
-mod declaration;
 mod delay;
 mod drain;
-mod level_triggered;
 mod linger;
 mod listener;
+mod loops;
 mod mailbox;
 mod model;
 mod models;
 mod note;
 mod opening;
+mod passing;
 mod places;
 mod room;
 mod serve;
+mod served;
 mod threads;
 mod workload;
 
-pub use model::{Family, Model, UnknownModel};
+pub use model::{Model, UnknownModel};
 pub use note::Note;
-pub use opening::Announcement;
-pub use serve::{ModelError, Options, ServeError, Served, serve};
+pub use opening::{Announcement, Options};
+pub use serve::{ServeError, serve};
+pub use served::{ModelError, Served};

@@ -1,5 +1,5 @@
-//! One file per concurrency model. Each has one way in, `serve`, and can be read alone from top to bottom. Where that is long,
-//! the file is the loop, and what one connection does in its turn is in a file of the model's folder.
+//! One file per concurrency model. Each has one way in, `serve`, and shows who waits for what and who runs then. What it shares
+//! with others (`connection.rs`, `connections.rs`, `loops.rs`) is equal in all of them, and need not be read to understand it.
 
 pub(crate) mod compio;
 pub(crate) mod epoll_edge;
@@ -18,5 +18,4 @@ pub(crate) mod smol;
 pub(crate) mod thread_per_connection;
 pub(crate) mod thread_pool;
 pub(crate) mod tokio;
-pub(crate) mod tokio_current_thread;
 pub(crate) mod two_threads_per_connection;

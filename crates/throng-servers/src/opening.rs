@@ -2,14 +2,36 @@
 //! (start a ring, fork their workers).
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
 
 use throng_record::HandOver;
+use throng_record::built_in::{BuiltInModel, ServesAtOnce};
 use throng_sys::address::Address;
 use throng_sys::socket::ListenError;
 
-use crate::declaration::{Declaration, ServesAtOnce};
 use crate::listener::Listener;
-use crate::serve::Options;
+
+/// Where and how to listen, and how long to take for an answer.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The addresses, at least one. Port 0 leaves the choice to the kernel.
+    pub listen: Vec<Address>,
+    /// The length asked of each accept queue; the kernel clamps it to `net.core.somaxconn`, and the queue holds one more.
+    pub backlog: u32,
+    /// Threads or processes that serve, for models in which that is a choice; `None` is the model's own number.
+    pub workers: Option<NonZeroU32>,
+    /// Threads that accept at each listener and hand each connection on, for the model in which that is a choice; `None`
+    /// is one.
+    pub accept_threads: Option<NonZeroU32>,
+    /// How a message comes from the thread that has read it to those that write it, for the model in which they differ;
+    /// `None` is [`HandOver::Condvar`].
+    pub hand_over: Option<HandOver>,
+    /// How long each answer waits whose request does not say itself. The echo workload takes none.
+    pub delay: Duration,
+    /// Whether a delay is slept out by the thread that serves, also where that has others to serve. It changes nothing
+    /// in models that give each connection a thread or process.
+    pub delay_inline: bool,
+}
 
 /// What a server tells before it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +62,7 @@ pub(crate) struct Opening<'a> {
 
 impl<'a> Opening<'a> {
     pub(crate) fn new(
-        declaration: &Declaration,
+        declaration: &BuiltInModel,
         options: &'a Options,
         workers: Option<NonZeroU32>,
         tell: &'a mut dyn FnMut(Announcement<'_>),

@@ -4,69 +4,17 @@ use std::io;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
-use throng_record::{HandOver, Workload};
+use throng_record::Workload;
+use throng_record::built_in::ServesAtOnce;
 use throng_sys::address::Address;
-use throng_sys::children::ForkError;
 use throng_sys::signal::Termination;
 use throng_sys::socket::ListenError;
 
-use crate::declaration::ServesAtOnce;
 use crate::model::Model;
-use crate::models::{
-    compio, epoll_edge, epoll_level, epoll_reuseport, epoll_shared, fork_per_connection, io_uring,
-    iterative, may, mio, poll, prefork, select, smol, thread_per_connection, thread_pool, tokio,
-    tokio_current_thread, two_threads_per_connection,
-};
-use crate::note::Note;
-use crate::opening::{Announcement, Opening};
-use crate::workload::{Answer, Broadcast, Delayed, DelayedSettings, Echo, Session};
-
-/// Where and how to listen, and how long to take for an answer.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The addresses, at least one. Port 0 leaves the choice to the kernel.
-    pub listen: Vec<Address>,
-    /// The length asked of each accept queue; the kernel clamps it to `net.core.somaxconn`, and the queue holds one more.
-    pub backlog: u32,
-    /// Threads or processes that serve, for models in which that is a choice; `None` is the model's own number.
-    pub workers: Option<NonZeroU32>,
-    /// Threads that accept at each listener and hand each connection on, for the model in which that is a choice; `None`
-    /// is one.
-    pub accept_threads: Option<NonZeroU32>,
-    /// How a message comes from the thread that has read it to those that write it, for the model in which they differ;
-    /// `None` is [`HandOver::Condvar`].
-    pub hand_over: Option<HandOver>,
-    /// How long each answer waits whose request does not say itself. The echo workload takes none.
-    pub delay: Duration,
-    /// Whether a delay is slept out by the thread that serves, also where that has others to serve. It changes nothing
-    /// in models that give each connection a thread or process.
-    pub delay_inline: bool,
-}
-
-/// What a server did until it was told to stop.
-#[derive(Debug, Default)]
-pub struct Served {
-    /// Connections served, those that their peer reset included.
-    pub connections: u64,
-    /// Bytes of answers that the kernel took over.
-    pub bytes: u64,
-    /// What the user should hear of, although the server went on.
-    pub notes: Vec<Note>,
-}
-
-impl Served {
-    /// Together with what another part of the same server did.
-    pub(crate) fn and(mut self, other: Self) -> Self {
-        self.connections += other.connections;
-        self.bytes += other.bytes;
-        for note in other.notes {
-            note.add_to(&mut self.notes);
-        }
-        self
-    }
-}
+use crate::opening::{Announcement, Opening, Options};
+use crate::served::{ModelError, Served};
+use crate::workload::{Answer, Broadcast, Delayed, DelayedSettings, Echo};
 
 /// Why a server did not start, or ended before it was told to.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +26,7 @@ pub enum ServeError {
     #[error(
         "{model} cannot serve {address}: it is {}, and sockets that share a port have no counterpart for paths; give it \
          a TCP address, or choose another model (`throng servers`)",
-        model.summary()
+        model.declaration().summary
     )]
     NoUnix {
         /// The model.
@@ -90,8 +38,8 @@ pub enum ServeError {
     #[error(
         "{model} cannot serve the broadcast workload: it is {}, and passes nothing on from one connection to the others; \
          choose one of {}",
-        model.summary(),
-        Model::ALL.into_iter().filter(|other| other.broadcasts()).map(Model::name).collect::<Vec<_>>().join(", ")
+        model.declaration().summary,
+        Model::ALL.into_iter().filter(|other| other.declaration().broadcasts).map(Model::name).collect::<Vec<_>>().join(", ")
     )]
     NoBroadcast {
         /// The model.
@@ -103,7 +51,7 @@ pub enum ServeError {
     /// The model's number of workers is part of its design.
     #[error(
         "{model} cannot have {asked} workers: it is {}; leave `--workers` out",
-        model.summary()
+        model.declaration().summary
     )]
     Workers {
         /// The model.
@@ -132,7 +80,7 @@ pub enum ServeError {
     #[error(
         "{model} has no accept threads to choose: it is {}; leave `--accept-threads` out, or serve with \
          thread-per-connection",
-        model.summary()
+        model.declaration().summary
     )]
     AcceptThreads {
         /// The model.
@@ -141,7 +89,7 @@ pub enum ServeError {
     /// In the model nobody hands anything over.
     #[error(
         "{model} has no hand-over to choose: it is {}; leave `--hand-over` out, or serve with two-threads-per-connection",
-        model.summary()
+        model.declaration().summary
     )]
     HandOver {
         /// The model.
@@ -167,27 +115,6 @@ pub enum ServeError {
         /// Why.
         source: ModelError,
     },
-}
-
-/// Why a model could not start, or could not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// A listener could not be opened.
-    #[error(transparent)]
-    Listen(#[from] ListenError),
-    /// The kernel refused a ring.
-    #[error(
-        "it needs Linux 6.1 or newer with io_uring enabled, and the kernel says: {0}; see `uname -r` and \
-         `sysctl kernel.io_uring_disabled` (0 is enabled; a container's seccomp filter may forbid it as well), or serve \
-         with epoll-edge"
-    )]
-    IoUring(io::Error),
-    /// It could not fork.
-    #[error(transparent)]
-    Fork(#[from] ForkError),
-    /// Its own waiting failed, or it could not be set up.
-    #[error("{0}; see `throng doctor` for the limits of this machine")]
-    System(#[from] io::Error),
 }
 
 /// Serves until SIGTERM or SIGINT, which are taken over: call it while the process has no other thread. `tell` is called
@@ -222,8 +149,8 @@ fn serve_until(
     let mut opening = Opening::new(declaration, options, workers, tell);
     let opening = &mut opening;
     let served = match workload {
-        Workload::Echo => run::<Echo>(model, opening, &(), stop),
-        Workload::Broadcast => run::<Broadcast>(model, opening, &(), stop),
+        Workload::Echo => model.run::<Echo>(opening, &(), stop),
+        Workload::Broadcast => model.run::<Broadcast>(opening, &(), stop),
         Workload::Http => run_delayed(model, Answer::Http, opening, options, stop),
         Workload::Oneshot => run_delayed(model, Answer::Oneshot, opening, options, stop),
     };
@@ -234,20 +161,21 @@ fn serve_until(
 }
 
 fn check(model: Model, workload: Workload, options: &Options) -> Result<(), ServeError> {
+    let declared = model.declaration();
     if !workload.takes_delay() && (options.delay_inline || !options.delay.is_zero()) {
         return Err(ServeError::Delay { workload });
     }
-    if workload == Workload::Broadcast && !model.declaration().broadcasts {
+    if workload == Workload::Broadcast && !declared.broadcasts {
         return Err(ServeError::NoBroadcast { model });
     }
-    if options.accept_threads.is_some() && !model.takes_accept_threads() {
+    if options.accept_threads.is_some() && !declared.takes_accept_threads {
         return Err(ServeError::AcceptThreads { model });
     }
-    if options.hand_over.is_some() && !model.takes_hand_over() {
+    if options.hand_over.is_some() && !declared.takes_hand_over {
         return Err(ServeError::HandOver { model });
     }
     if let Some(asked) = options.workers
-        && !model.takes_workers(asked)
+        && !declared.workers.take(asked.get())
     {
         return Err(ServeError::Workers { model, asked });
     }
@@ -255,7 +183,7 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
         return Err(ServeError::NoAddress);
     }
     if let Some(workers) = model.workers(options.workers)
-        && model.declaration().serves_at_once == ServesAtOnce::OnePerWorker
+        && declared.serves_at_once == ServesAtOnce::OnePerWorker
         && options.listen.len() > workers.get() as usize
     {
         return Err(ServeError::Listeners {
@@ -266,7 +194,7 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
     }
     let is_unix = |address: &&Address| matches!(address, Address::Unix(_));
     match options.listen.iter().find(is_unix) {
-        Some(address) if !model.serves_unix() => Err(ServeError::NoUnix {
+        Some(address) if !declared.serves_unix => Err(ServeError::NoUnix {
             model,
             address: address.clone(),
         }),
@@ -282,7 +210,7 @@ fn run_delayed(
     options: &Options,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
-    let is_inline = options.delay_inline && !model.blocks();
+    let is_inline = options.delay_inline && !model.declaration().blocks();
     let settings = DelayedSettings {
         answer,
         delay: options.delay,
@@ -292,38 +220,7 @@ fn run_delayed(
             None
         },
     };
-    run::<Delayed>(model, opening, &settings, stop)
-}
-
-fn run<S: Session>(
-    model: Model,
-    opening: &mut Opening<'_>,
-    settings: &S::Settings,
-    stop: BorrowedFd<'_>,
-) -> Result<Served, ModelError> {
-    match model {
-        Model::Iterative => iterative::serve::<S>(opening, settings, stop),
-        Model::ForkPerConnection => fork_per_connection::serve::<S>(opening, settings, stop),
-        Model::Prefork => prefork::serve::<S>(opening, settings, stop),
-        Model::ThreadPerConnection => thread_per_connection::serve::<S>(opening, settings, stop),
-        Model::TwoThreadsPerConnection => {
-            two_threads_per_connection::serve::<S>(opening, settings, stop)
-        }
-        Model::ThreadPool => thread_pool::serve::<S>(opening, settings, stop),
-        Model::Select => select::serve::<S>(opening, settings, stop),
-        Model::Poll => poll::serve::<S>(opening, settings, stop),
-        Model::EpollLevel => epoll_level::serve::<S>(opening, settings, stop),
-        Model::EpollEdge => epoll_edge::serve::<S>(opening, settings, stop),
-        Model::EpollShared => epoll_shared::serve::<S>(opening, settings, stop),
-        Model::EpollReuseport => epoll_reuseport::serve::<S>(opening, settings, stop),
-        Model::IoUring => io_uring::serve::<S>(opening, settings, stop),
-        Model::Mio => mio::serve::<S>(opening, settings, stop),
-        Model::TokioCurrentThread => tokio_current_thread::serve::<S>(opening, settings, stop),
-        Model::Tokio => tokio::serve::<S>(opening, settings, stop),
-        Model::Smol => smol::serve::<S>(opening, settings, stop),
-        Model::May => may::serve::<S>(opening, settings, stop),
-        Model::Compio => compio::serve::<S>(opening, settings, stop),
-    }
+    model.run::<Delayed>(opening, &settings, stop)
 }
 
 #[cfg(test)]

@@ -38,9 +38,12 @@ fn main() -> ExitCode {
             being_told_to_stop_closes_everybody,
         ];
         let of_others = named![other_models_refuse_it];
-        each_case(Model::broadcasts, every)
+        each_case(|model| model.declaration().broadcasts, every)
             .chain(each_other_hand_over(every))
-            .chain(each_model(|model| !model.broadcasts(), of_others))
+            .chain(each_model(
+                |model| !model.declaration().broadcasts,
+                of_others,
+            ))
             .collect()
     })
 }
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
 /// Several loops where it can have several, on however small a machine.
 fn start(case: Case) -> Server {
     let setup = case.setup().workload(Workload::Broadcast);
-    if case.model.uses_every_cpu() {
+    if case.model.declaration().uses_every_cpu() {
         setup.workers(NonZeroU32::new(3)).start()
     } else {
         setup.start()

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         each_case(any, every)
             .chain(each_other_hand_over(every))
             .chain(each_model(
-                |model| !model.takes_hand_over(),
+                |model| !model.declaration().takes_hand_over,
                 of_no_hand_over,
             ))
             .chain(each_case(serves_several, of_several))
@@ -49,11 +49,17 @@ fn main() -> ExitCode {
             .chain(each_model(has_workers, of_one_number))
             .chain(each_model(keeps_little, of_loops))
             .chain(each_model(
-                |model| keeps_little(model) && model.broadcasts(),
+                |model| keeps_little(model) && model.declaration().broadcasts,
                 of_rooms,
             ))
-            .chain(each_model(|model| !model.serves_unix(), of_tcp_only))
-            .chain(each_case(Model::takes_accept_threads, of_acceptors))
+            .chain(each_model(
+                |model| !model.declaration().serves_unix,
+                of_tcp_only,
+            ))
+            .chain(each_case(
+                |model| model.declaration().takes_accept_threads,
+                of_acceptors,
+            ))
             .chain(each_model(has_no_acceptors, of_no_choice))
             .chain(each_model(serves_one_each, of_one_each))
             .collect()
@@ -71,17 +77,20 @@ fn has_workers(model: Model) -> bool {
 
 /// Models whose workers each serve one connection at a time, and so wait at one listener.
 fn serves_one_each(model: Model) -> bool {
-    bounded(model) && model.family() != throng_servers::Family::EventLoop
+    bounded(model) && model.declaration().family != throng_record::built_in::Family::EventLoop
 }
 
 fn has_no_acceptors(model: Model) -> bool {
-    !model.takes_accept_threads()
+    !model.declaration().takes_accept_threads
 }
 
 /// Models in which an idle connection is an entry in a table, and no thread, process or task.
 fn keeps_little(model: Model) -> bool {
-    use throng_servers::Family::{Completions, EventLoop, EventLoops};
-    matches!(model.family(), EventLoop | EventLoops | Completions)
+    use throng_record::built_in::Family::{Completions, EventLoop, EventLoops};
+    matches!(
+        model.declaration().family,
+        EventLoop | EventLoops | Completions
+    )
 }
 
 fn it_has_the_processes_and_threads_it_declares(case: Case) {
@@ -153,7 +162,7 @@ fn nor_does_it_where_several_threads_accept(case: Case) {
 fn meets_a_full_descriptor_table(case: Case, setup: Setup) {
     const LIMIT: u32 = 40;
     let setup = setup.open_files_max(LIMIT);
-    let server = if case.model.uses_every_cpu() {
+    let server = if case.model.declaration().uses_every_cpu() {
         // Each loop has descriptors of its own, which leave fewer to connections.
         setup.one_loop().start()
     } else {

@@ -112,7 +112,7 @@ fn who_still_waits_for_a_place_is_turned_away(case: Case) {
 
 fn several_listeners_are_served_and_closed_together(model: Model) {
     let mut listen = vec![Family::Ipv4.address(), Family::Ipv6.address()];
-    if model.serves_unix() {
+    if model.declaration().serves_unix {
         listen.push(Family::Unix.address());
     }
     let count = listen.len();

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueHint};
 use throng_catalogue::catalogue::{Cache, Catalogue, CatalogueError, Prepared, prepare_plan};
-use throng_lab::plan::{BuiltInModel, PlanDraft};
+use throng_lab::plan::PlanDraft;
+use throng_record::BuiltInModel;
 use throng_record::plan::Experiment;
 use throng_record::{Plan, TargetKind};
 

@@ -1,23 +1,18 @@
 //! What every command that measures has in common: a draft becomes a plan, the plan is carried out, the record is reported.
 
-use std::num::NonZeroU32;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
 use throng_lab::capacity::{Facts, foresee};
-use throng_lab::plan::{
-    BuiltInModel, Environment, ModelServes, ModelWorkers, PerConnection, PlanDraft, PlanError,
-    Resolved, resolve, value,
-};
+use throng_lab::plan::{Environment, PlanDraft, PlanError, Resolved, resolve, value};
 use throng_lab::target::TargetDraft;
 use throng_lab::{Finished, RunError, Setup};
-use throng_record::RunRecord;
 use throng_record::plan::Experiment;
+use throng_record::{BuiltInModel, RunRecord};
 use throng_report::Format;
-use throng_servers::{Family, Model};
+use throng_servers::Model;
 use throng_sys::address::ParseError;
 
 use crate::exit::Exit;
@@ -109,50 +104,9 @@ impl ReportFlags {
     }
 }
 
-/// The models as plans see them.
+/// What the models say of themselves.
 pub(crate) fn built_in_models() -> Vec<BuiltInModel> {
-    const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
-    let describe = |model: Model| BuiltInModel {
-        name: model.name().to_owned(),
-        uses_every_cpu: model.uses_every_cpu(),
-        workers: match (
-            model.takes_workers(TWO),
-            model.takes_workers(NonZeroU32::MIN),
-        ) {
-            (true, _) => ModelWorkers::Any,
-            (false, true) => ModelWorkers::One,
-            (false, false) => ModelWorkers::NoChoice,
-        },
-        serves_unix: model.serves_unix(),
-        serves_at_once: serves_at_once(model),
-        takes_accept_threads: model.takes_accept_threads(),
-        broadcasts: model.broadcasts(),
-        private_tables: model.has_private_tables(),
-        each: per_connection(model),
-        takes_hand_over: model.takes_hand_over(),
-    };
-    Model::ALL.map(describe).to_vec()
-}
-
-/// Threads and processes are told from one another by what an observer must find with one connection more.
-fn per_connection(model: Model) -> PerConnection {
-    let threads = |connections| model.expected_threads(None, None, None, connections);
-    match (threads(2) - threads(1), model.family()) {
-        (0, _) => PerConnection::State,
-        (_, Family::Processes) => PerConnection::Process,
-        (threads, _) => PerConnection::Threads(threads as u32),
-    }
-}
-
-/// Few are bounded: by blocking workers, or by `FD_SETSIZE`.
-fn serves_at_once(model: Model) -> ModelServes {
-    match (model.family(), model.workers(None)) {
-        _ if model.serves_any_number() => ModelServes::AnyNumber,
-        (Family::Threads | Family::Processes, Some(usual)) => {
-            ModelServes::OnePerWorker { usual: usual.get() }
-        }
-        _ => ModelServes::About(1_020),
-    }
+    Model::ALL.map(|model| *model.declaration()).to_vec()
 }
 
 /// The targets of an experiment's command: servers that have a name or an address, and those to launch.
@@ -301,6 +255,9 @@ fn address_failure(target: &str, error: ParseError) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use throng_lab::capacity::PerConnection;
+    use throng_record::built_in::ServesAtOnce;
+
     use super::*;
 
     fn planned(name: &str, is_quick: bool) -> (throng_record::Plan, std::time::Duration) {
@@ -363,7 +320,7 @@ mod tests {
         let models = built_in_models();
         let of = |name: &str| {
             let model = models.iter().find(|model| model.name == name);
-            model.expect(name).each
+            PerConnection::of(model.expect(name).kind())
         };
         assert_eq!(of("epoll-edge"), PerConnection::State);
         assert_eq!(of("thread-per-connection"), PerConnection::Threads(1));
@@ -375,18 +332,20 @@ mod tests {
         let models = built_in_models();
         let of = |name: &str| {
             let model = models.iter().find(|model| model.name == name);
-            model.expect(name).clone()
+            *model.expect(name)
         };
-        assert_eq!(
-            of("iterative").serves_at_once,
-            ModelServes::OnePerWorker { usual: 1 }
-        );
+        let served = |name: &str| {
+            let model = of(name);
+            (model.serves_at_once, model.workers.usual(4))
+        };
+        assert_eq!(served("iterative"), (ServesAtOnce::OnePerWorker, Some(1)));
         assert!(matches!(
-            of("prefork").serves_at_once,
-            ModelServes::OnePerWorker { usual: 2.. }
+            served("prefork"),
+            (ServesAtOnce::OnePerWorker, Some(2..))
         ));
-        assert_eq!(of("select").serves_at_once, ModelServes::About(1_020));
-        assert_eq!(of("tokio").serves_at_once, ModelServes::AnyNumber);
+        assert_eq!(served("select"), (ServesAtOnce::WithinFdSetSize, Some(1)));
+        assert_eq!(ServesAtOnce::BELOW_FD_SETSIZE, 1_020);
+        assert_eq!(served("tokio"), (ServesAtOnce::Unbounded, Some(4)));
         assert!(of("thread-per-connection").takes_accept_threads);
         assert!(!of("thread-pool").takes_accept_threads);
         assert!(of("two-threads-per-connection").takes_hand_over);

@@ -20,7 +20,7 @@ fn every_model(messages: u64, size: u64, flags: &[&str]) {
     let on_unix = flags.contains(&"unix");
     let (one, several): (Vec<Model>, Vec<Model>) = Model::ALL
         .into_iter()
-        .filter(|model| model.serves_unix() || !on_unix)
+        .filter(|model| model.declaration().serves_unix || !on_unix)
         .partition(|&model| model == Model::Iterative);
     measure(&several, CONNECTIONS, messages, size, flags);
     // A lone connection goes in no group, and has one thread.

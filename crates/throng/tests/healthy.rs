@@ -76,7 +76,9 @@ fn long() -> Vec<Run> {
 
 fn every_model(connections: u32) -> Vec<Run> {
     let models = Model::ALL.map(Model::name);
-    let broadcasting = Model::ALL.into_iter().filter(|model| model.broadcasts());
+    let broadcasting = Model::ALL
+        .into_iter()
+        .filter(|model| model.declaration().broadcasts);
     let broadcasting: Vec<&str> = broadcasting.map(Model::name).collect();
     let times = "--duration 400ms --warmup 200ms --repeats 1";
     // Servers that take one at a time would need minutes for more.
@@ -137,7 +139,9 @@ fn was_counted(trial: &Trial, counter: &str) -> bool {
 
 fn is_scheduled_by_kernel(record: &RunRecord, trial: &Trial) -> bool {
     let target = &record.plan.targets[trial.target as usize];
-    let mut blocking = Model::ALL.into_iter().filter(|model| model.blocks());
+    let mut blocking = Model::ALL
+        .into_iter()
+        .filter(|model| model.declaration().blocks());
     blocking.any(|model| target.name == model.name())
 }
 

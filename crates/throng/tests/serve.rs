@@ -35,7 +35,7 @@ fn every_model_says_where_it_listens_and_what_it_served() {
             let bench = Bench::new();
             let socket = format!("unix:{}/echo.sock", bench.path().display());
             let mut listen = vec!["127.0.0.1:0", "[::1]:0", &socket];
-            if !model.serves_unix() {
+            if !model.declaration().serves_unix {
                 listen.pop();
             }
             if model == Model::Iterative {

@@ -25,14 +25,14 @@ fn every_model_is_listed_with_family_bound_and_one_line() {
             .find(|line| line.split_whitespace().next() == Some(model.name()))
             .unwrap_or_else(|| panic!("{model} is listed"));
         for part in [
-            model.family().name(),
-            &model.serves_at_once(),
-            if model.broadcasts() {
+            model.declaration().family.name(),
+            &model.declaration().serves_at_once_in_words(),
+            if model.declaration().broadcasts {
                 "  yes  "
             } else {
                 "  no  "
             },
-            model.summary(),
+            model.declaration().summary,
         ] {
             assert!(line.contains(part), "{line}");
         }
@@ -51,6 +51,10 @@ fn programs_can_read_the_list() {
     assert_eq!(list[0]["workers"], 1);
     for (model, entry) in Model::ALL.into_iter().zip(list) {
         assert_eq!(entry["model"], model.name());
-        assert_eq!(entry["broadcasts"], model.broadcasts(), "{model}");
+        assert_eq!(
+            entry["broadcasts"],
+            model.declaration().broadcasts,
+            "{model}"
+        );
     }
 }

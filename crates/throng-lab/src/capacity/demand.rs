@@ -1,12 +1,14 @@
 //! What a plan asks of the machine at one setting of one target.
 
+use throng_record::built_in::ServesAtOnce;
 use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{
-    Backend, DeclaredModel, Network, Plan, Setting, SourceAddresses, TargetKind, TargetRecord,
+    Backend, BuiltInModel, DeclaredModel, Network, Plan, Setting, SourceAddresses, TargetKind,
+    TargetRecord,
 };
 use throng_sys::address::Address;
 
-use crate::plan::{BuiltInModel, ModelServes, PerConnection, model_of};
+use crate::plan::model_of;
 
 /// Connections, and what they need at both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,19 +48,15 @@ impl Demand {
         setting: &Setting,
         models: &[BuiltInModel],
     ) -> Self {
-        let model =
-            model_of(models, target).filter(|model| model.serves_at_once == ModelServes::AnyNumber);
+        let model = model_of(models, target)
+            .filter(|model| model.serves_at_once == ServesAtOnce::Unbounded);
         let loops = |model: &BuiltInModel| {
-            let usual = if model.uses_every_cpu {
-                setting.server_cpus.len().max(1) as u32
-            } else {
-                1
-            };
+            let usual = model.workers.usual(setting.server_cpus.len() as u32);
             let workers = target.options.workers.or(setting.workers);
-            workers.unwrap_or(usual).max(1)
+            workers.or(usual).unwrap_or(1).max(1)
         };
         let tables = |model: &BuiltInModel| {
-            if model.private_tables {
+            if model.has_private_tables {
                 loops(model)
             } else {
                 1
@@ -72,9 +70,9 @@ impl Demand {
             server_is_here: place != Place::Elsewhere,
             tables: model.map(tables).or_else(|| declared(target)?.0),
             loops: model.map_or(1, loops),
-            has_private_tables: model.is_some_and(|model| model.private_tables),
+            has_private_tables: model.is_some_and(|model| model.has_private_tables),
             each: model
-                .map(|model| model.each)
+                .map(|model| PerConnection::of(model.kind()))
                 .or_else(|| Some(declared(target)?.1)),
             source_addresses: match (&setting.source, place) {
                 (_, Place::Path) | (SourceAddresses::Spread, Place::Loopback4) => None,
@@ -101,18 +99,44 @@ impl Demand {
 /// Descriptor tables, and what there is for each connection, as a catalogued server declares; it shares one table where it is one
 /// process.
 fn declared(target: &TargetRecord) -> Option<(Option<u32>, PerConnection)> {
-    use DeclaredModel as Model;
-    Some(match target.catalogue.as_ref()?.model? {
-        Model::EventLoop | Model::EventLoops | Model::Tasks | Model::TasksOnThreads => {
-            (Some(1), PerConnection::State)
-        }
-        Model::EventLoopProcesses => (None, PerConnection::State),
-        Model::ThreadPerConnection => (Some(1), PerConnection::Threads(1)),
-        Model::TwoThreadsPerConnection => (Some(1), PerConnection::Threads(2)),
-        Model::ProcessPerConnection => (Some(1), PerConnection::Process),
+    let model = target.catalogue.as_ref()?.model?;
+    let tables = match model {
+        DeclaredModel::EventLoopProcesses => None,
         // It serves few at once.
-        Model::ThreadPool | Model::ProcessPool => return None,
-    })
+        DeclaredModel::ThreadPool | DeclaredModel::ProcessPool => return None,
+        _ => Some(1),
+    };
+    Some((tables, PerConnection::of(model)))
+}
+
+/// What a server has for each connection beyond its descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerConnection {
+    /// State in an event loop, or nothing.
+    State,
+    /// So many threads.
+    Threads(u32),
+    /// A process.
+    Process,
+}
+
+impl PerConnection {
+    /// That of a server of this kind.
+    #[must_use]
+    pub fn of(model: DeclaredModel) -> Self {
+        match model {
+            DeclaredModel::ThreadPerConnection => Self::Threads(1),
+            DeclaredModel::TwoThreadsPerConnection => Self::Threads(2),
+            DeclaredModel::ProcessPerConnection => Self::Process,
+            DeclaredModel::EventLoop
+            | DeclaredModel::EventLoops
+            | DeclaredModel::EventLoopProcesses
+            | DeclaredModel::Tasks
+            | DeclaredModel::TasksOnThreads
+            | DeclaredModel::ThreadPool
+            | DeclaredModel::ProcessPool => Self::State,
+        }
+    }
 }
 
 /// Where the server listens, as seen from here.

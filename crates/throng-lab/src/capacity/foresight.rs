@@ -1,10 +1,9 @@
 //! The answer in words, for the plan's targets at their greatest number of connections.
 
 use throng_record::plan::Experiment;
-use throng_record::{Plan, TargetRecord};
+use throng_record::{BuiltInModel, Plan, TargetRecord};
 
 use super::{Demand, Facts, Shortage, memory_bytes, shortages};
-use crate::plan::BuiltInModel;
 
 /// What to say before a plan starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

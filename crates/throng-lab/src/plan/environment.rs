@@ -1,6 +1,6 @@
 //! What of the machine and of this throng a plan is resolved against.
 
-use throng_record::TargetRecord;
+use throng_record::{BuiltInModel, TargetRecord};
 
 use throng_catalogue::catalogue::Catalogue;
 
@@ -19,120 +19,6 @@ pub struct Environment {
     pub kernel_settings: Vec<String>,
     /// Descriptors of one table at most (`RLIMIT_NOFILE`, hard); `u64::MAX`: any number.
     pub open_files_hard: u64,
-}
-
-/// What a plan must know of a model: the lab launches servers, it does not contain them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuiltInModel {
-    /// The word for it.
-    pub name: String,
-    /// Whether it has a loop for each CPU that it may use.
-    pub uses_every_cpu: bool,
-    /// How many workers may be asked for.
-    pub workers: ModelWorkers,
-    /// Whether it can listen on a Unix socket.
-    pub serves_unix: bool,
-    /// How many connections it serves at once.
-    pub serves_at_once: ModelServes,
-    /// Whether several threads may accept for it.
-    pub takes_accept_threads: bool,
-    /// Whether it serves the broadcast workload.
-    pub broadcasts: bool,
-    /// Whether each of its loops has a descriptor table of its own, so that more loops hold more connections.
-    pub private_tables: bool,
-    /// What each of its connections has of its own.
-    pub each: PerConnection,
-    /// Whether it has several ways to hand a message over from one thread to others.
-    pub takes_hand_over: bool,
-}
-
-/// What a model has for each connection beyond its descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PerConnection {
-    /// State in an event loop.
-    State,
-    /// So many threads.
-    Threads(u32),
-    /// A process.
-    Process,
-}
-
-/// How many connections a model serves at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelServes {
-    /// As many as the machine has room for.
-    AnyNumber,
-    /// One for each worker.
-    OnePerWorker {
-        /// Workers where none are asked for.
-        usual: u32,
-    },
-    /// About so many, whatever its workers.
-    About(u32),
-}
-
-/// How many workers may be asked of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelWorkers {
-    /// One, which is what it has anyway.
-    One,
-    /// None: connections have workers of their own.
-    NoChoice,
-    /// Any number.
-    Any,
-}
-
-impl ModelWorkers {
-    pub(crate) fn takes(self, workers: u32) -> bool {
-        match self {
-            Self::One => workers == 1,
-            Self::NoChoice => false,
-            Self::Any => true,
-        }
-    }
-}
-
-impl BuiltInModel {
-    #[cfg(test)]
-    pub(crate) fn named(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            uses_every_cpu: false,
-            workers: if name.ends_with("-per-connection") {
-                ModelWorkers::NoChoice
-            } else {
-                ModelWorkers::Any
-            },
-            serves_unix: true,
-            serves_at_once: ModelServes::AnyNumber,
-            takes_accept_threads: name == "thread-per-connection",
-            broadcasts: true,
-            private_tables: name == "epoll-shared",
-            each: match name {
-                "thread-per-connection" => PerConnection::Threads(1),
-                "two-threads-per-connection" => PerConnection::Threads(2),
-                "fork-per-connection" => PerConnection::Process,
-                _ => PerConnection::State,
-            },
-            takes_hand_over: name == "two-threads-per-connection",
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn iterative() -> Self {
-        Self {
-            workers: ModelWorkers::One,
-            serves_at_once: ModelServes::OnePerWorker { usual: 1 },
-            broadcasts: false,
-            ..Self::named("iterative")
-        }
-    }
-}
-
-impl AsRef<str> for BuiltInModel {
-    fn as_ref(&self) -> &str {
-        &self.name
-    }
 }
 
 /// The model that a target is, if it is one.

@@ -21,6 +21,7 @@ mod setting;
 mod tables;
 mod targets;
 
+use throng_record::built_in::ServesAtOnce;
 use throng_record::plan::{Experiment, ServerLifetime};
 use throng_record::{Plan, TargetRecord};
 
@@ -31,7 +32,7 @@ pub(crate) use backlog::asks_for_service_time;
 pub use foreign::foreign_key;
 pub use kernel::KernelNameError;
 
-use super::{Environment, ModelServes, PlanDraft, PlanError};
+use super::{Environment, PlanDraft, PlanError};
 use throng_catalogue::suggest::or_list;
 
 /// Targets × settings at most: more is a slip, and no report could show them.
@@ -185,7 +186,7 @@ fn baseline(
         let is_bounded = |target: &TargetRecord| {
             let model = environment.model_of(target);
             experiment == Experiment::Echo
-                && model.is_some_and(|model| model.serves_at_once != ModelServes::AnyNumber)
+                && model.is_some_and(|model| model.serves_at_once != ServesAtOnce::Unbounded)
         };
         let first = targets.iter().position(|target| !is_bounded(target));
         return Ok(first.unwrap_or(0) as u32);

@@ -1,8 +1,9 @@
 use super::*;
+use crate::plan::test_model;
 
 fn models() -> Vec<BuiltInModel> {
     ["thread-per-connection", "poll", "epoll-edge", "io-uring"]
-        .map(BuiltInModel::named)
+        .map(test_model)
         .to_vec()
 }
 

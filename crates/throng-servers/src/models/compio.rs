@@ -52,36 +52,31 @@ use compio::runtime::{RuntimeBuilder, spawn, time};
 use slab::Slab;
 use smol::channel;
 use smol::future::yield_now;
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::address::Address;
 use throng_sys::poll::{PollSet, READABLE};
 
 use crate::accept::{self, Failure, Pause};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::opening::Opening;
 use crate::room::Room;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, Session};
 use connection::{serve_connection, serve_member};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "compio",
     family: Family::Tasks,
     summary: "a task for each connection, compio's io_uring and executor on each core",
     workers: Workers::OnePerCpu,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread, which only waits for the end; the blocking pool stays empty.
     threads: Count {
         fixed: 1,
         per_worker: 1,
         per_connection: 0,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// How often a drain looks whether all are closed.

@@ -10,7 +10,7 @@
 //! set, which puts it at the end of the kernel's ready list if it is still ready.
 //!
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
-//! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//! that is gone: never more than one read's answer is kept, for an echo 64 KiB.
 //!
 //! *What goes to everyone* is gathered while a batch of events is handled, and sent to each connection once after it. What
 //! a socket does not take is kept within bounds, as an answer is; whoever exceeds them is shut down, and so closed at its own
@@ -22,44 +22,27 @@
 //! *Slots are reused safely.* A batch holds at most one event of each descriptor, and a connection is closed only while its
 //! own event is handled, or after the batch: no event is left for a slot that a new connection has got.
 
-mod connection;
-
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::time::Duration;
 
-use slab::Slab;
-use throng_sys::clock::monotonic_ns;
+use throng_record::built_in::{BuiltInModel, Family};
 use throng_sys::epoll::{Epoll, Event, Interest};
 
-use crate::accept::{self, Failure, Pause};
-use crate::deadlines::Deadlines;
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
-use crate::drain::Drain;
-use crate::linger;
+use crate::accept::{self, Failure};
+use crate::connection::Next;
+use crate::connections::{Connections, Watch};
 use crate::listener::Listener;
-use crate::model::Family;
-use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
-use crate::workload::{Audience, GATHERED_BYTES, Session};
-use connection::{Connection, FOR_INPUT, FOR_ROOM, Next, Stage};
+use crate::served::{ModelError, Served};
+use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "epoll-edge",
     family: Family::EventLoop,
     summary: "one thread, edge-triggered epoll(7)",
-    workers: Workers::One,
-    serves_at_once: ServesAtOnce::Unbounded,
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
-/// Bytes that one read takes at most, into a buffer that all connections share.
-const INPUT_BYTES: usize = 64 * 1024;
 /// Events taken at once.
 const BATCH: usize = 256;
 
@@ -67,21 +50,14 @@ const BATCH: usize = 256;
 const FIRST_LISTENER: u64 = 1 << 32;
 const STOP: u64 = u64::MAX;
 
-const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
+const FOR_INPUT: Interest = Interest::IN.union(Interest::RDHUP).union(Interest::ET);
+const FOR_ROOM: Interest = Interest::OUT.union(Interest::ET);
+const INPUT_ENDED: Interest = Interest::RDHUP.union(Interest::HUP).union(Interest::ERR);
 
 struct Server<S: Session> {
-    settings: S::Settings,
     epoll: Epoll,
     listeners: Vec<Listener>,
-    connections: Slab<Connection<S>>,
-    deadlines: Deadlines,
-    input: Vec<u8>,
-    output: Vec<u8>,
-    pause: Pause,
-    refusals: Refusals,
-    drain: Option<Drain>,
-    accepted: u64,
-    bytes: u64,
+    connections: Connections<S>,
 }
 
 pub(crate) fn serve<S: Session>(
@@ -92,8 +68,8 @@ pub(crate) fn serve<S: Session>(
     let listeners = opening.listeners()?;
     opening.ready(&listeners);
     let mut server = Server::<S>::new(settings, listeners, stop)?;
-    while !server.is_done() {
-        let timeout_ns = server.timeout_ns();
+    while !server.connections.are_done() {
+        let timeout_ns = server.connections.timeout_ns();
         let ready = server.epoll.wait(timeout_ns)?;
         for position in 0..ready {
             if let Some(event) = server.epoll.event(position) {
@@ -102,18 +78,11 @@ pub(crate) fn serve<S: Session>(
         }
         server.pass_on();
         server.serve_due();
-        if server.pause.remaining_ns() == Some(0) {
+        if server.connections.pause.remaining_ns() == Some(0) {
             server.resume_accepting();
         }
     }
-    Ok(Served {
-        connections: server.accepted,
-        bytes: server.bytes,
-        notes: [server.pause.into_note(), server.refusals.into_note(REMEDY)]
-            .into_iter()
-            .flatten()
-            .collect(),
-    })
+    Ok(server.connections.served())
 }
 
 impl<S: Session> Server<S> {
@@ -128,30 +97,10 @@ impl<S: Session> Server<S> {
             epoll.add(listener, token, Interest::IN | Interest::ET)?;
         }
         Ok(Self {
-            settings: settings.clone(),
             epoll,
             listeners,
-            connections: Slab::new(),
-            deadlines: Deadlines::default(),
-            input: vec![0; INPUT_BYTES],
-            output: Vec::with_capacity(INPUT_BYTES),
-            pause: Pause::default(),
-            refusals: Refusals::default(),
-            drain: None,
-            accepted: 0,
-            bytes: 0,
+            connections: Connections::new(settings),
         })
-    }
-
-    fn is_done(&self) -> bool {
-        self.drain
-            .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
-    }
-
-    fn timeout_ns(&self) -> Option<u64> {
-        let drain = self.drain.map(Drain::remaining_ns);
-        let rest = drain.or_else(|| self.pause.remaining_ns());
-        rest.into_iter().chain(self.deadlines.remaining_ns()).min()
     }
 
     #[inline]
@@ -160,24 +109,18 @@ impl<S: Session> Server<S> {
             self.serve_connection(event);
         } else if event.token == STOP {
             self.begin_drain();
-        } else if !self.pause.is_on() {
+        } else if !self.connections.pause.is_on() {
             self.accept_batch((event.token - FIRST_LISTENER) as usize);
         }
     }
 
     fn serve_connection(&mut self, event: Event) {
         let key = event.token as usize;
-        let Some(connection) = self.connections.get_mut(key) else {
-            return;
-        };
-        let next = connection.turn(
-            event.ready,
-            &mut self.input,
-            &mut self.output,
-            &mut self.bytes,
-        );
-        self.go_on(key, next);
-        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+        let input_has_ended = event.ready.intersects(INPUT_ENDED);
+        if let Some(next) = self.connections.turn_on_change(key, input_has_ended) {
+            self.go_on(key, next);
+        }
+        if self.connections.have_gathered_much() {
             self.pass_on();
         }
     }
@@ -185,75 +128,42 @@ impl<S: Session> Server<S> {
     /// Does what a connection's turn has come to.
     #[inline]
     fn go_on(&mut self, key: usize, next: io::Result<Next>) {
-        let is_open = match next {
-            Ok(Next::Wait) => true,
-            Ok(Next::Watch(interest)) => self.watch(key, interest).is_ok(),
-            Ok(Next::Delay(delay)) => {
-                // While the server drains nobody waits, but for the next turn.
-                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
-                let until_ns = self.deadlines.add(key, delay);
-                self.connections[key].stage = Stage::Waiting { until_ns };
-                true
-            }
-            Ok(Next::Linger(lingering)) => {
-                let until_ns = self.deadlines.add(key, linger::LENGTH);
-                self.connections[key].stage = Stage::Lingering {
-                    until_ns,
-                    lingering,
-                };
-                self.watch(key, FOR_INPUT).is_ok()
-            }
-            // An error is a reset: there is nobody left to tell.
-            Ok(Next::Close) | Err(_) => false,
+        let is_open = match self.connections.settle(key, next) {
+            // Of one that waits nothing is done: what is told of it is passed over.
+            Watch::AsBefore | Watch::Nothing => true,
+            Watch::Input => self.watch(key, FOR_INPUT).is_ok(),
+            Watch::Room => self.watch(key, FOR_ROOM).is_ok(),
+            Watch::Closed => false,
         };
         if !is_open {
-            self.connections.remove(key);
+            self.connections.close(key);
             self.resume_accepting();
         }
     }
 
     /// Sends everyone what has gathered, where that goes to everyone.
     fn pass_on(&mut self) {
-        if S::AUDIENCE == Audience::Sender || self.output.is_empty() {
-            return;
-        }
-        for (key, connection) in &mut self.connections {
-            if connection.deliver(&self.output, &mut self.bytes)
-                && self
-                    .epoll
-                    .modify(&connection.socket, key as u64, FOR_ROOM)
-                    .is_err()
-            {
-                connection.give_up();
-            }
-        }
-        self.output.clear();
+        let ask = |socket: &OwnedFd, key| self.epoll.modify(socket, key as u64, FOR_ROOM);
+        self.connections.pass_on(ask);
     }
 
     fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
-        let connection = &self.connections[key];
-        self.epoll.modify(&connection.socket, key as u64, interest)
+        let socket = self.connections.socket(key);
+        self.epoll.modify(socket, key as u64, interest)
     }
 
     /// Resumes those whose wait is over, and closes those who have lingered for long enough.
     #[inline]
     fn serve_due(&mut self) {
-        if self.deadlines.remaining_ns() != Some(0) {
+        let Some(now_ns) = self.connections.due_ns() else {
             return;
-        }
-        let now_ns = monotonic_ns();
-        while let Some((key, due_ns)) = self.deadlines.take_due(now_ns) {
-            let Some(connection) = self.connections.get_mut(key) else {
-                continue;
-            };
-            let next = match connection.stage {
-                Stage::Waiting { until_ns } if until_ns == due_ns => {
-                    connection.resume(&mut self.output, &mut self.bytes)
-                }
-                Stage::Lingering { until_ns, .. } if until_ns == due_ns => Ok(Next::Close),
-                // Another connection's, or cut short.
-                _ => continue,
-            };
+        };
+        while let Some((key, next)) = self.connections.take_due(now_ns) {
+            // What events told meanwhile has been passed over, so it is to be told again.
+            let next = next.map(|next| match next {
+                Next::AsBefore => Next::Input,
+                next => next,
+            });
             self.go_on(key, next);
         }
     }
@@ -270,7 +180,7 @@ impl<S: Session> Server<S> {
                 Err(error) => match accept::failure(&error) {
                     Failure::NoneWaits => return,
                     Failure::ThisOneOnly => {}
-                    Failure::Exhausted => return self.pause.begin(error),
+                    Failure::Exhausted => return self.connections.pause.begin(error),
                 },
             }
         }
@@ -278,21 +188,14 @@ impl<S: Session> Server<S> {
     }
 
     fn admit(&mut self, socket: OwnedFd) {
-        let slot = self.connections.vacant_entry();
-        match self.epoll.add(&socket, slot.key() as u64, FOR_INPUT) {
-            Ok(()) => {
-                let key = slot.key();
-                let connection = slot.insert(Connection::new(socket, &self.settings));
-                let greeted = connection.greet(&mut self.bytes);
-                self.accepted += 1;
-                self.go_on(key, greeted);
-            }
-            Err(error) => self.refusals.add(error),
+        let watch = |socket: &OwnedFd, key| self.epoll.add(socket, key as u64, FOR_INPUT);
+        if let Some((key, greeted)) = self.connections.admit(socket, watch) {
+            self.go_on(key, greeted);
         }
     }
 
     fn resume_accepting(&mut self) {
-        if self.pause.end() {
+        if self.connections.pause.end() {
             (0..self.listeners.len()).for_each(|index| self.report_again(index));
         }
     }
@@ -303,23 +206,15 @@ impl<S: Session> Server<S> {
         let interest = Interest::IN | Interest::ET;
         if let Err(error) = self.epoll.modify(&self.listeners[index], token, interest) {
             // Tried again when the pause is over.
-            self.pause.begin(error);
+            self.connections.pause.begin(error);
         }
     }
 
     fn begin_drain(&mut self) {
         // Only the first signal counts: a second one would prolong the drain.
-        if self.drain.is_none() {
+        if !self.connections.is_draining() {
             self.listeners.clear();
-            self.pause.end();
-            self.drain = Some(Drain::begin(
-                self.connections.iter().map(|(_, open)| &open.socket),
-            ));
-            for (key, connection) in &mut self.connections {
-                if let Stage::Waiting { until_ns } = &mut connection.stage {
-                    *until_ns = self.deadlines.add(key, Duration::ZERO);
-                }
-            }
+            self.connections.begin_drain();
         }
     }
 }

@@ -11,7 +11,7 @@
 //! no longer: a paused listener, the input of a connection that waits for room, the stop descriptor during the drain.
 //!
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
-//! that is gone, one more system call each way: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//! that is gone, one more system call each way: never more than one read's answer is kept, for an echo 64 KiB.
 //!
 //! *What goes to everyone* is gathered while a batch of events is handled, and sent to each connection once after it. What
 //! a socket does not take is kept within bounds, as an answer is; whoever exceeds them is shut down, and so closed at its own
@@ -29,40 +29,25 @@
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::time::Duration;
 
-use slab::Slab;
-use throng_sys::clock::monotonic_ns;
+use throng_record::built_in::{BuiltInModel, Family};
 use throng_sys::epoll::{Epoll, Event, Interest};
 
-use crate::accept::{self, Failure, Pause};
-use crate::deadlines::Deadlines;
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
-use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
-use crate::linger;
+use crate::accept::{self, Failure};
+use crate::connection::Next;
+use crate::connections::{Connections, Watch};
 use crate::listener::Listener;
-use crate::model::Family;
-use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
-use crate::workload::{Audience, GATHERED_BYTES, Session};
+use crate::served::{ModelError, Served};
+use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "epoll-level",
     family: Family::EventLoop,
     summary: "one thread, level-triggered epoll(7)",
-    workers: Workers::One,
-    serves_at_once: ServesAtOnce::Unbounded,
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
-/// Bytes that one read takes at most, into a buffer that all connections share.
-const INPUT_BYTES: usize = 64 * 1024;
 /// Events taken at once.
 const BATCH: usize = 256;
 
@@ -70,22 +55,17 @@ const BATCH: usize = 256;
 const FIRST_LISTENER: u64 = 1 << 32;
 const STOP: u64 = u64::MAX;
 
-const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
-
 struct Server<'a, S: Session> {
-    settings: S::Settings,
-    epoll: Epoll,
+    watched: Watched<S>,
     stop: BorrowedFd<'a>,
     listeners: Vec<Listener>,
-    connections: Slab<Connection<S>>,
-    deadlines: Deadlines,
-    input: Vec<u8>,
-    output: Vec<u8>,
-    pause: Pause,
-    refusals: Refusals,
-    drain: Option<Drain>,
-    accepted: u64,
-    bytes: u64,
+}
+
+/// Connections, and the set in which the kernel watches them and whatever else a loop waits for. Each loop of `epoll-shared` and of
+/// `epoll-reuseport` has the same.
+pub(super) struct Watched<S: Session> {
+    pub(super) epoll: Epoll,
+    pub(super) connections: Connections<S>,
 }
 
 pub(crate) fn serve<S: Session>(
@@ -96,28 +76,22 @@ pub(crate) fn serve<S: Session>(
     let listeners = opening.listeners()?;
     let mut server = Server::<S>::new(settings, listeners, stop)?;
     opening.ready(&server.listeners);
-    while !server.is_done() {
-        let timeout_ns = server.timeout_ns();
-        let ready = server.epoll.wait(timeout_ns)?;
+    while !server.watched.connections.are_done() {
+        let timeout_ns = server.watched.connections.timeout_ns();
+        let ready = server.watched.epoll.wait(timeout_ns)?;
         for position in 0..ready {
-            if let Some(event) = server.epoll.event(position) {
+            if let Some(event) = server.watched.epoll.event(position) {
                 server.handle(event)?;
             }
         }
         server.pass_on();
-        server.serve_due()?;
-        if server.pause.remaining_ns() == Some(0) {
+        let are_closed = server.watched.serve_due();
+        server.after(are_closed)?;
+        if server.watched.connections.pause.remaining_ns() == Some(0) {
             server.resume_accepting()?;
         }
     }
-    Ok(Served {
-        connections: server.accepted,
-        bytes: server.bytes,
-        notes: [server.pause.into_note(), server.refusals.into_note(REMEDY)]
-            .into_iter()
-            .flatten()
-            .collect(),
-    })
+    Ok(server.watched.connections.served())
 }
 
 impl<'a, S: Session> Server<'a, S> {
@@ -126,43 +100,22 @@ impl<'a, S: Session> Server<'a, S> {
         listeners: Vec<Listener>,
         stop: BorrowedFd<'a>,
     ) -> io::Result<Self> {
-        let epoll = Epoll::new(BATCH)?;
-        epoll.add(stop, STOP, Interest::IN)?;
+        let watched = Watched::new(settings)?;
+        watched.epoll.add(stop, STOP, Interest::IN)?;
         for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
-            epoll.add(listener, token, Interest::IN)?;
+            watched.epoll.add(listener, token, Interest::IN)?;
         }
         Ok(Self {
-            settings: settings.clone(),
-            epoll,
+            watched,
             stop,
             listeners,
-            connections: Slab::new(),
-            deadlines: Deadlines::default(),
-            input: vec![0; INPUT_BYTES],
-            output: Vec::with_capacity(INPUT_BYTES),
-            pause: Pause::default(),
-            refusals: Refusals::default(),
-            drain: None,
-            accepted: 0,
-            bytes: 0,
         })
-    }
-
-    fn is_done(&self) -> bool {
-        self.drain
-            .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
-    }
-
-    fn timeout_ns(&self) -> Option<u64> {
-        let drain = self.drain.map(Drain::remaining_ns);
-        let rest = drain.or_else(|| self.pause.remaining_ns());
-        rest.into_iter().chain(self.deadlines.remaining_ns()).min()
     }
 
     #[inline]
     fn handle(&mut self, event: Event) -> io::Result<()> {
         if event.token < FIRST_LISTENER {
-            self.serve_connection(event.token)
+            self.serve_connection(event.token as usize)
         } else if event.token == STOP {
             self.begin_drain()
         } else {
@@ -171,107 +124,27 @@ impl<'a, S: Session> Server<'a, S> {
     }
 
     #[inline]
-    fn serve_connection(&mut self, token: u64) -> io::Result<()> {
-        let key = token as usize;
-        let Some(connection) = self.connections.get_mut(key) else {
-            return Ok(());
-        };
-        let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
-        self.go_on(key, next)?;
-        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+    fn serve_connection(&mut self, key: usize) -> io::Result<()> {
+        let is_closed = self.watched.serve(key);
+        if self.watched.connections.have_gathered_much() {
             self.pass_on();
         }
-        Ok(())
+        self.after(is_closed)
     }
 
-    /// Does what a connection's turn has come to.
+    /// Where some were closed, others can be accepted.
     #[inline]
-    fn go_on(&mut self, key: usize, next: io::Result<Next>) -> io::Result<()> {
-        let is_open = match next {
-            Ok(Next::AsBefore) => true,
-            Ok(Next::Input) => self.watch(key, Interest::IN).is_ok(),
-            Ok(Next::Room) => self.watch(key, Interest::OUT).is_ok(),
-            Ok(Next::Delay(delay)) => {
-                // While the server drains nobody waits, but for the next turn.
-                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
-                let until_ns = self.deadlines.add(key, delay);
-                let connection = &mut self.connections[key];
-                connection.stage = Stage::Waiting { until_ns };
-                // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
-                self.epoll.delete(&connection.socket).is_ok()
-            }
-            Ok(Next::Linger(lingering)) => {
-                let until_ns = self.deadlines.add(key, linger::LENGTH);
-                self.connections[key].stage = Stage::Lingering {
-                    until_ns,
-                    lingering,
-                };
-                self.watch(key, Interest::IN).is_ok()
-            }
-            // An error is a reset: there is nobody left to tell.
-            Ok(Next::Close) | Err(_) => false,
-        };
-        if is_open {
-            return Ok(());
+    fn after(&mut self, are_closed: bool) -> io::Result<()> {
+        if are_closed {
+            self.resume_accepting()?;
         }
-        self.connections.remove(key);
-        self.resume_accepting()
+        Ok(())
     }
 
     /// Sends everyone what has gathered, where that goes to everyone.
     fn pass_on(&mut self) {
-        if S::AUDIENCE == Audience::Sender || self.output.is_empty() {
-            return;
-        }
-        for (key, connection) in &mut self.connections {
-            if connection.deliver(&self.output, &mut self.bytes)
-                && self
-                    .epoll
-                    .modify(&connection.socket, key as u64, Interest::OUT)
-                    .is_err()
-            {
-                connection.give_up();
-            }
-        }
-        self.output.clear();
-    }
-
-    fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
-        let connection = &self.connections[key];
-        self.epoll.modify(&connection.socket, key as u64, interest)
-    }
-
-    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
-    #[inline]
-    fn serve_due(&mut self) -> io::Result<()> {
-        if self.deadlines.remaining_ns() != Some(0) {
-            return Ok(());
-        }
-        let now_ns = monotonic_ns();
-        while let Some((key, due_ns)) = self.deadlines.take_due(now_ns) {
-            let Some(connection) = self.connections.get_mut(key) else {
-                continue;
-            };
-            let next = match connection.stage {
-                Stage::Waiting { until_ns } if until_ns == due_ns => {
-                    let next = connection.resume(&mut self.output, &mut self.bytes);
-                    next.and_then(|next| match next {
-                        Next::Close => Ok(next),
-                        // What has come meanwhile is reported at once.
-                        next => {
-                            let token = key as u64;
-                            self.epoll.add(&connection.socket, token, Interest::IN)?;
-                            Ok(next)
-                        }
-                    })
-                }
-                Stage::Lingering { until_ns, .. } if until_ns == due_ns => Ok(Next::Close),
-                // Another connection's, or cut short.
-                _ => continue,
-            };
-            self.go_on(key, next)?;
-        }
-        Ok(())
+        let Watched { epoll, connections } = &mut self.watched;
+        connections.pass_on(for_room(epoll));
     }
 
     /// Those left over keep the listener readable.
@@ -287,7 +160,7 @@ impl<'a, S: Session> Server<'a, S> {
                     Failure::NoneWaits => return Ok(()),
                     Failure::ThisOneOnly => {}
                     Failure::Exhausted => {
-                        self.pause.begin(error);
+                        self.watched.connections.pause.begin(error);
                         return self.watch_listeners(Interest::empty());
                     }
                 },
@@ -297,24 +170,15 @@ impl<'a, S: Session> Server<'a, S> {
     }
 
     fn admit(&mut self, socket: OwnedFd) -> io::Result<()> {
-        let slot = self.connections.vacant_entry();
-        match self.epoll.add(&socket, slot.key() as u64, Interest::IN) {
-            Ok(()) => {
-                let key = slot.key();
-                let connection = slot.insert(Connection::new(socket, &self.settings));
-                let greeted = connection.greet(&mut self.bytes);
-                self.accepted += 1;
-                self.go_on(key, greeted)
-            }
-            Err(error) => {
-                self.refusals.add(error);
-                Ok(())
-            }
-        }
+        let is_closed = match self.watched.admit(socket) {
+            Some((key, greeted)) => self.watched.go_on(key, greeted),
+            None => false,
+        };
+        self.after(is_closed)
     }
 
     fn resume_accepting(&mut self) -> io::Result<()> {
-        if self.pause.end() {
+        if self.watched.connections.pause.end() {
             self.watch_listeners(Interest::IN)?;
         }
         Ok(())
@@ -322,23 +186,87 @@ impl<'a, S: Session> Server<'a, S> {
 
     fn watch_listeners(&self, interest: Interest) -> io::Result<()> {
         for (listener, token) in self.listeners.iter().zip(FIRST_LISTENER..) {
-            self.epoll.modify(listener, token, interest)?;
+            self.watched.epoll.modify(listener, token, interest)?;
         }
         Ok(())
     }
 
     fn begin_drain(&mut self) -> io::Result<()> {
-        self.epoll.delete(self.stop)?;
+        self.watched.epoll.delete(self.stop)?;
         self.listeners.clear();
-        self.pause.end();
-        self.drain = Some(Drain::begin(
-            self.connections.iter().map(|(_, open)| &open.socket),
-        ));
-        for (key, connection) in &mut self.connections {
-            if let Stage::Waiting { until_ns } = &mut connection.stage {
-                *until_ns = self.deadlines.add(key, Duration::ZERO);
-            }
-        }
+        self.watched.connections.begin_drain();
         Ok(())
     }
+}
+
+impl<S: Session> Watched<S> {
+    pub(super) fn new(settings: &S::Settings) -> io::Result<Self> {
+        Ok(Self {
+            epoll: Epoll::new(BATCH)?,
+            connections: Connections::new(settings),
+        })
+    }
+
+    /// A turn of one that is reported. Whether it is closed.
+    #[inline]
+    pub(super) fn serve(&mut self, key: usize) -> bool {
+        match self.connections.turn(key) {
+            Some(next) => self.go_on(key, next),
+            None => false,
+        }
+    }
+
+    /// Does what a connection's turn has come to. Whether it is closed.
+    #[inline]
+    pub(super) fn go_on(&mut self, key: usize, next: io::Result<Next>) -> bool {
+        let is_open = match self.connections.settle(key, next) {
+            Watch::AsBefore => true,
+            Watch::Input => self.watch(key, Interest::IN).is_ok(),
+            Watch::Room => self.watch(key, Interest::OUT).is_ok(),
+            // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
+            Watch::Nothing => self.epoll.delete(self.connections.socket(key)).is_ok(),
+            Watch::Closed => false,
+        };
+        if !is_open {
+            self.connections.close(key);
+        }
+        !is_open
+    }
+
+    fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
+        let socket = self.connections.socket(key);
+        self.epoll.modify(socket, key as u64, interest)
+    }
+
+    /// Resumes those whose wait is over, and closes those who have lingered for long enough. Whether some are closed.
+    #[inline]
+    pub(super) fn serve_due(&mut self) -> bool {
+        let Some(now_ns) = self.connections.due_ns() else {
+            return false;
+        };
+        let mut are_closed = false;
+        while let Some((key, next)) = self.connections.take_due(now_ns) {
+            let next = next.and_then(|next| {
+                if !matches!(next, Next::Close) {
+                    // What has come meanwhile is reported at once.
+                    let socket = self.connections.socket(key);
+                    self.epoll.add(socket, key as u64, Interest::IN)?;
+                }
+                Ok(next)
+            });
+            are_closed |= self.go_on(key, next);
+        }
+        are_closed
+    }
+
+    /// Takes in one that has just been accepted: its slot, and what comes of its greeting.
+    pub(super) fn admit(&mut self, socket: OwnedFd) -> Option<(usize, io::Result<Next>)> {
+        let watch = |socket: &OwnedFd, key| self.epoll.add(socket, key as u64, Interest::IN);
+        self.connections.admit(socket, watch)
+    }
+}
+
+/// Watches a connection for room instead of input.
+pub(super) fn for_room(epoll: &Epoll) -> impl Fn(&OwnedFd, usize) -> io::Result<()> + Copy {
+    |socket, key| epoll.modify(socket, key as u64, Interest::OUT)
 }

@@ -23,70 +23,51 @@
 //! again. Only where all loops are full nobody accepts, which the server notes.
 //!
 //! *Slow readers.* What the socket does not take is kept, and the connection is watched for room instead of input until
-//! that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//! that is gone: never more than one read's answer is kept, for an echo 64 KiB.
 //!
-//! *What goes to everyone* is posted to the other loops' mailboxes (see `passing.rs`), which is all that loops say to each
+//! *What goes to everyone* is posted to the other loops' mailboxes ([`Passing`]), which is all that loops say to each
 //! other, and only where the workload asks for it.
 //!
 //! *Delays* are deadlines of the loop that has the connection, which leaves the set meanwhile.
 //!
 //! *Nobody starves* within a loop: one read a turn, and the rest is reported again. But busy ones stay where they are.
 //!
-//! *Termination.* The loops and the main thread hold the ends of a socket pair. Whoever shuts it down, the main thread on the
-//! stop signal or a loop that fails, makes it readable for all of them, and since nobody reads from it, it stays so: no loop
-//! can miss it. The first to see it ends the listeners, for the others too, and each drains its own connections.
-
-mod main_thread;
-mod passing;
+//! *Termination.* All loops watch one [`End`]. The first to see it ends the listeners, for the others too, and each drains its
+//! own connections.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use slab::Slab;
-use throng_sys::clock::monotonic_ns;
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::descriptor_table;
-use throng_sys::epoll::{Epoll, Event, Interest};
+use throng_sys::epoll::{Event, Interest};
 
-use crate::accept::{self, Failure, Pause};
-use crate::deadlines::Deadlines;
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
-use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
-use crate::linger;
+use crate::accept::{self, Failure};
+use crate::bell::Bell;
 use crate::listener::Listener;
+use crate::loops::{End, serve_in_threads};
 use crate::mailbox::Post;
-use crate::model::Family;
-use crate::note::Refusals;
-use crate::places::Places;
-use crate::serve::Served;
-use crate::workload::{Audience, GATHERED_BYTES, Session};
-use main_thread::Common;
+use crate::models::epoll_level::{Watched, for_room};
+use crate::opening::Opening;
+use crate::passing::Passing;
+use crate::places::{Fullness, Places};
+use crate::served::{ModelError, Served};
+use crate::workload::Session;
 
-pub(crate) use main_thread::serve;
-
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "epoll-shared",
     family: Family::EventLoops,
     summary: "several epoll(7) loops that share the listener (EPOLLEXCLUSIVE)",
     workers: Workers::OnePerCpu,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread, which waits, and each loop's own.
     threads: Count {
         fixed: 1,
         per_worker: 1,
         per_connection: 0,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    has_private_tables: true,
+    ..BuiltInModel::ONE_THREAD
 };
-
-/// Bytes that one read takes at most, into a buffer that all connections of a loop share.
-const INPUT_BYTES: usize = 64 * 1024;
-/// Events taken at once.
-const BATCH: usize = 256;
 
 /// Tokens from here on are of the listeners, below are slots of connections.
 const FIRST_LISTENER: u64 = 1 << 32;
@@ -96,103 +77,121 @@ const BELL: u64 = STOP - 2;
 
 const FOR_CONNECTIONS: Interest = Interest::IN.union(Interest::EXCLUSIVE);
 
-const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
+/// What the loops share. It is the main thread's own: a loop has it in its table, and must not be who closes it.
+struct Common {
+    listeners: Vec<Listener>,
+    /// Rung by whoever leaves the listeners.
+    bell: Bell,
+    fullness: Fullness,
+    loops_end: End,
+}
+
+impl Common {
+    fn new(listeners: Vec<Listener>, loops: usize, loops_end: End) -> io::Result<Self> {
+        Ok(Self {
+            listeners,
+            bell: Bell::new()?,
+            fullness: Fullness::new(loops),
+            loops_end,
+        })
+    }
+
+    /// What each loop needs of it in its table.
+    fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let listeners = self.listeners.iter().map(|listener| listener.as_fd());
+        let bell = self.bell.descriptors();
+        listeners.chain(bell).chain([self.loops_end.as_fd()])
+    }
+}
+
+pub(crate) fn serve<S: Session>(
+    opening: &mut Opening<'_>,
+    settings: &S::Settings,
+    stop: BorrowedFd<'_>,
+) -> Result<Served, ModelError> {
+    let loops = opening.workers();
+    let (main_end, loops_end) = End::pair()?;
+    let common = Common::new(opening.listeners()?, loops, loops_end)?;
+    let passings = Passing::for_loops::<S>(loops)?;
+    // Until the last loop has ended.
+    let _office = passings[0].post().map(Post::office);
+    let served = serve_in_threads(
+        passings,
+        (&main_end, &common.loops_end),
+        stop,
+        |passing, begun| {
+            let server = Loop::<S>::begin(settings, &common, passing)?;
+            begun.say();
+            server.run()
+        },
+        || opening.ready(&common.listeners),
+    );
+    Ok(served?)
+}
 
 /// What each of the other threads does.
 struct Loop<'a, S: Session> {
-    settings: S::Settings,
-    epoll: Epoll,
+    watched: Watched<S>,
     common: &'a Common,
     /// None once they are ended.
     listeners: &'a [Listener],
-    connections: Slab<Connection<S>>,
-    deadlines: Deadlines,
-    input: Vec<u8>,
-    output: Vec<u8>,
-    /// None where nothing goes to everyone.
-    post: Option<Post>,
-    mail: Vec<u8>,
     places: Places<'a>,
-    pause: Pause,
-    refusals: Refusals,
-    drain: Option<Drain>,
-    accepted: u64,
-    bytes: u64,
+    passing: Passing,
 }
 
 impl<'a, S: Session> Loop<'a, S> {
     /// A loop of the calling thread, which has done nothing else yet.
-    fn begin(settings: &S::Settings, common: &'a Common, post: Option<Post>) -> io::Result<Self> {
-        let mail = post.iter().flat_map(Post::descriptors);
+    fn begin(settings: &S::Settings, common: &'a Common, passing: Passing) -> io::Result<Self> {
+        let mail = passing.post().into_iter().flat_map(Post::descriptors);
         let mut kept: Vec<BorrowedFd<'_>> = common.descriptors().chain(mail).collect();
         kept.extend(S::descriptor(settings));
         descriptor_table::make_private(&kept)?;
         let places = common.fullness.places(kept.len());
         drop(kept);
         let server = Self {
-            settings: settings.clone(),
-            epoll: Epoll::new(BATCH)?,
+            watched: Watched::new(settings)?,
             common,
             listeners: &common.listeners,
-            connections: Slab::new(),
-            deadlines: Deadlines::default(),
-            input: vec![0; INPUT_BYTES],
-            output: Vec::with_capacity(INPUT_BYTES),
-            post,
-            mail: Vec::new(),
             places,
-            pause: Pause::default(),
-            refusals: Refusals::default(),
-            drain: None,
-            accepted: 0,
-            bytes: 0,
+            passing,
         };
         // Not exclusively: it concerns every loop.
-        server.epoll.add(&common.loops_end, STOP, Interest::IN)?;
-        if let Some(post) = &server.post {
-            server.epoll.add(post, MAIL, Interest::IN)?;
+        server
+            .watched
+            .epoll
+            .add(&common.loops_end, STOP, Interest::IN)?;
+        if let Some(post) = server.passing.post() {
+            server.watched.epoll.add(post, MAIL, Interest::IN)?;
         }
         server.watch_listeners()?;
         Ok(server)
     }
 
     fn run(mut self) -> io::Result<Served> {
-        while !self.is_done() {
-            let ready = self.epoll.wait(self.timeout_ns())?;
+        while !self.watched.connections.are_done() {
+            let ready = self
+                .watched
+                .epoll
+                .wait(self.watched.connections.timeout_ns())?;
             for position in 0..ready {
-                if let Some(event) = self.epoll.event(position) {
+                if let Some(event) = self.watched.epoll.event(position) {
                     self.handle(event)?;
                 }
             }
             self.pass_on();
-            self.serve_due();
-            if self.pause.remaining_ns() == Some(0) {
+            let are_closed = self.watched.serve_due();
+            self.after(are_closed);
+            if self.watched.connections.pause.remaining_ns() == Some(0) {
                 self.resume_accepting();
             }
         }
-        let notes = [self.pause.into_note(), self.refusals.into_note(REMEDY)];
-        Ok(Served {
-            connections: self.accepted,
-            bytes: self.bytes,
-            notes: notes.into_iter().flatten().collect(),
-        })
-    }
-
-    fn is_done(&self) -> bool {
-        self.drain
-            .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
-    }
-
-    fn timeout_ns(&self) -> Option<u64> {
-        let drain = self.drain.map(Drain::remaining_ns);
-        let rest = drain.or_else(|| self.pause.remaining_ns());
-        rest.into_iter().chain(self.deadlines.remaining_ns()).min()
+        Ok(self.watched.connections.served())
     }
 
     #[inline]
     fn handle(&mut self, event: Event) -> io::Result<()> {
         if event.token < FIRST_LISTENER {
-            self.serve_connection(event.token);
+            self.serve_connection(event.token as usize);
         } else if event.token == MAIL {
             self.take_mail();
         } else if event.token == BELL {
@@ -206,92 +205,37 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     #[inline]
-    fn serve_connection(&mut self, token: u64) {
-        let key = token as usize;
-        let Some(connection) = self.connections.get_mut(key) else {
-            return;
-        };
-        let next = connection.turn(&mut self.input, &mut self.output, &mut self.bytes);
-        self.go_on(key, next);
-        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+    fn serve_connection(&mut self, key: usize) {
+        let is_closed = self.watched.serve(key);
+        if self.watched.connections.have_gathered_much() {
             self.pass_on();
         }
+        self.after(is_closed);
     }
 
-    /// Does what a connection's turn has come to.
+    /// Where some were closed, others can be accepted.
     #[inline]
-    fn go_on(&mut self, key: usize, next: io::Result<Next>) {
-        let is_open = match next {
-            Ok(Next::AsBefore) => true,
-            Ok(Next::Input) => self.watch(key, Interest::IN).is_ok(),
-            Ok(Next::Room) => self.watch(key, Interest::OUT).is_ok(),
-            Ok(Next::Delay(delay)) => {
-                // While the server drains nobody waits, but for the next turn.
-                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
-                let until_ns = self.deadlines.add(key, delay);
-                let connection = &mut self.connections[key];
-                connection.stage = Stage::Waiting { until_ns };
-                // Errors and hang-ups are reported of all that is in the set, whatever it is watched for.
-                self.epoll.delete(&connection.socket).is_ok()
-            }
-            Ok(Next::Linger(lingering)) => {
-                let until_ns = self.deadlines.add(key, linger::LENGTH);
-                self.connections[key].stage = Stage::Lingering {
-                    until_ns,
-                    lingering,
-                };
-                self.watch(key, Interest::IN).is_ok()
-            }
-            // An error is a reset: there is nobody left to tell.
-            Ok(Next::Close) | Err(_) => false,
-        };
-        if !is_open {
-            self.connections.remove(key);
+    fn after(&mut self, are_closed: bool) {
+        if are_closed {
             self.resume_accepting();
         }
     }
 
-    fn watch(&self, key: usize, interest: Interest) -> io::Result<()> {
-        let connection = &self.connections[key];
-        self.epoll.modify(&connection.socket, key as u64, interest)
+    /// Sends everyone what has gathered, where that goes to everyone.
+    fn pass_on(&mut self) {
+        let Watched { epoll, connections } = &mut self.watched;
+        self.passing.pass_on(connections, for_room(epoll));
     }
 
-    /// Resumes those whose wait is over, and closes those who have lingered for long enough.
-    #[inline]
-    fn serve_due(&mut self) {
-        if self.deadlines.remaining_ns() != Some(0) {
-            return;
-        }
-        let now_ns = monotonic_ns();
-        while let Some((key, due_ns)) = self.deadlines.take_due(now_ns) {
-            let Some(connection) = self.connections.get_mut(key) else {
-                continue;
-            };
-            let next = match connection.stage {
-                Stage::Waiting { until_ns } if until_ns == due_ns => {
-                    let next = connection.resume(&mut self.output, &mut self.bytes);
-                    next.and_then(|next| match next {
-                        Next::Close => Ok(next),
-                        // What has come meanwhile is reported at once.
-                        next => {
-                            let token = key as u64;
-                            self.epoll.add(&connection.socket, token, Interest::IN)?;
-                            Ok(next)
-                        }
-                    })
-                }
-                Stage::Lingering { until_ns, .. } if until_ns == due_ns => Ok(Next::Close),
-                // Another connection's, or cut short.
-                _ => continue,
-            };
-            self.go_on(key, next);
-        }
+    fn take_mail(&mut self) {
+        let Watched { epoll, connections } = &mut self.watched;
+        self.passing.take_mail(connections, for_room(epoll));
     }
 
     /// Those left over keep the listener readable. Another loop may have been faster: then none waits.
     fn accept_one(&mut self, index: usize) {
         // Gone where the drain began, and not to be asked where accepting ended, in this batch.
-        let rests = self.pause.is_on() || self.places.is_full();
+        let rests = self.watched.connections.pause.is_on() || self.places.is_full();
         let Some(listener) = self.listeners.get(index).filter(|_| !rests) else {
             return;
         };
@@ -307,25 +251,18 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn admit(&mut self, socket: OwnedFd) {
-        let slot = self.connections.vacant_entry();
-        match self.epoll.add(&socket, slot.key() as u64, Interest::IN) {
-            Ok(()) => {
-                let key = slot.key();
-                let connection = slot.insert(Connection::new(socket, &self.settings));
-                let greeted = connection.greet(&mut self.bytes);
-                self.accepted += 1;
-                self.leave_listeners_if_full();
-                self.go_on(key, greeted);
-            }
-            Err(error) => self.refusals.add(error),
+        if let Some((key, greeted)) = self.watched.admit(socket) {
+            self.leave_listeners_if_full();
+            let is_closed = self.watched.go_on(key, greeted);
+            self.after(is_closed);
         }
     }
 
     fn leave_listeners_if_full(&mut self) {
-        if self.places.are_taken_by(self.connections.len()) {
+        if self.places.are_taken_by(self.watched.connections.len()) {
             self.leave_listeners();
             if let Some(why) = self.places.fill() {
-                self.pause.count(why);
+                self.watched.connections.pause.count(why);
             }
         }
     }
@@ -333,7 +270,7 @@ impl<'a, S: Session> Loop<'a, S> {
     /// The bell has rung: connections may wait of which only another loop knew.
     fn look_again(&mut self) {
         // One that left the listeners in this batch has rung it since.
-        if self.pause.is_on() || self.places.is_full() {
+        if self.watched.connections.pause.is_on() || self.places.is_full() {
             return;
         }
         self.common.bell.silence();
@@ -344,9 +281,9 @@ impl<'a, S: Session> Loop<'a, S> {
     }
 
     fn resume_accepting(&mut self) {
-        let was_resting = self.places.free() | self.pause.end();
+        let was_resting = self.places.free() | self.watched.connections.pause.end();
         if was_resting
-            && self.drain.is_none()
+            && !self.watched.connections.is_draining()
             && let Err(error) = self.watch_listeners()
         {
             // Tried again when the pause is over.
@@ -356,7 +293,7 @@ impl<'a, S: Session> Loop<'a, S> {
 
     fn rest(&mut self, cause: io::Error) {
         self.leave_listeners();
-        self.pause.begin(cause);
+        self.watched.connections.pause.begin(cause);
     }
 
     /// Those who wait may be known to this loop only: another one is told.
@@ -367,35 +304,29 @@ impl<'a, S: Session> Loop<'a, S> {
 
     /// A listener on which connections wait already is reported at once, and a bell that has rung.
     fn watch_listeners(&self) -> io::Result<()> {
-        self.epoll.add(&self.common.bell, BELL, FOR_CONNECTIONS)?;
+        self.watched
+            .epoll
+            .add(&self.common.bell, BELL, FOR_CONNECTIONS)?;
         for (listener, token) in self.listeners.iter().zip(FIRST_LISTENER..) {
-            self.epoll.add(listener, token, FOR_CONNECTIONS)?;
+            self.watched.epoll.add(listener, token, FOR_CONNECTIONS)?;
         }
         Ok(())
     }
 
     fn unwatch_listeners(&self) {
         // It fails where one is not watched, which is what is wanted.
-        let _ = self.epoll.delete(&self.common.bell);
+        let _ = self.watched.epoll.delete(&self.common.bell);
         for listener in self.listeners {
-            let _ = self.epoll.delete(listener);
+            let _ = self.watched.epoll.delete(listener);
         }
     }
 
     fn begin_drain(&mut self) -> io::Result<()> {
-        self.epoll.delete(&self.common.loops_end)?;
+        self.watched.epoll.delete(&self.common.loops_end)?;
         self.unwatch_listeners();
         self.listeners.iter().for_each(Listener::end);
         self.listeners = &[];
-        self.pause.end();
-        self.drain = Some(Drain::begin(
-            self.connections.iter().map(|(_, open)| &open.socket),
-        ));
-        for (key, connection) in &mut self.connections {
-            if let Stage::Waiting { until_ns } = &mut connection.stage {
-                *until_ns = self.deadlines.add(key, Duration::ZERO);
-            }
-        }
+        self.watched.connections.begin_drain();
         Ok(())
     }
 }

@@ -31,6 +31,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::children::{Children, Leaving};
 use throng_sys::clock::MILLISECOND_NS;
 use throng_sys::descriptor_table;
@@ -39,30 +40,25 @@ use throng_sys::shared_counters::{Lane, SharedCounters};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, Session, Then};
 use hub::Hub;
 use member::serve_member;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "fork-per-connection",
     family: Family::Processes,
     summary: "a process forked for each connection, blocking reads and writes",
     workers: Workers::OnePerConnection,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The parent, which accepts, and each connection's own.
     threads: PARENT_AND_CHILDREN,
     processes: PARENT_AND_CHILDREN,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 const PARENT_AND_CHILDREN: Count = Count {

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use slab::Slab;
+use throng_record::built_in::{BuiltInModel, Family};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::poll::READABLE;
 use throng_sys::socket;
@@ -40,27 +41,19 @@ use throng_sys::uring::{Completion, Kind, Ring, RingOptions};
 
 use crate::accept::{self, Failure, Pause};
 use crate::deadlines::Deadlines;
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, GATHERED_BYTES, Session};
 use connection::{Act, Connection, Stage};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "io-uring",
     family: Family::Completions,
     summary: "one thread, io_uring(7): multishot accept and receive, provided buffers",
-    workers: Workers::One,
-    serves_at_once: ServesAtOnce::Unbounded,
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// 2 MiB of buffers, of which only touched pages are real. Running out ends a receive, which is then submitted again.

@@ -24,25 +24,23 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use throng_record::built_in::{BuiltInModel, Count, Family, ServesAtOnce};
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::delay;
 use crate::drain::{self, Drain};
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Session, Then};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "iterative",
     family: Family::Threads,
     summary: "one thread, one connection at a time, from its first byte to its last",
-    workers: Workers::One,
     serves_at_once: ServesAtOnce::OnePerWorker,
     // The one that serves, and the one that waits to be told to stop.
     threads: Count {
@@ -50,10 +48,8 @@ pub(crate) const DECLARATION: Declaration = Declaration {
         per_worker: 0,
         per_connection: 0,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
     broadcasts: false,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Bytes that one read takes at most.

@@ -39,6 +39,7 @@ use std::time::Duration;
 use may::io::{CoIo, WaitIo as _};
 use may::{coroutine, go};
 use slab::Slab;
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use throng_sys::limits::MachineLimits;
 use throng_sys::poll::{PollSet, READABLE};
@@ -46,32 +47,26 @@ use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
 use crate::at_once;
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
 use crate::linger::{self, Lingering};
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, Session, Then};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "may",
     family: Family::Tasks,
     summary: "a stackful coroutine for each connection, may's threads",
     workers: Workers::OnePerCpu,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread, which only waits for the end, and may's timer.
     threads: Count {
         fixed: 2,
         per_worker: 1,
         per_connection: 0,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Bytes that one read takes at most.

@@ -2,7 +2,7 @@
 //! no runtime: the loop is ours, as in `epoll-edge`, and so is all state. Sockets that were opened elsewhere are
 //! registered by descriptor ([`SourceFd`]).
 //!
-//! *Cost.* As `epoll-edge`: a turn costs time for the ready connections only, and an idle one is one [`Connection`]
+//! *Cost.* As `epoll-edge`: a turn costs time for the ready connections only, and an idle one is one `Connection`
 //! beside the kernel's own. What mio adds is a test and a shift for each event.
 //!
 //! *Readiness is a change*, always: mio offers no level-triggered mode, since not every system has one. What is left
@@ -10,7 +10,7 @@
 //! says the same, unless the event also says that the peer has ended its output (tokio relies on this as well).
 //!
 //! *Slow readers.* What the socket does not take is kept, and the connection is registered for room instead of input
-//! until that is gone: never more than one read's answer is kept, for an echo [`INPUT_BYTES`].
+//! until that is gone: never more than one read's answer is kept, for an echo 64 KiB.
 //!
 //! *What goes to everyone* is gathered while a batch of events is handled, and sent to each connection once after it. What
 //! a socket does not take is kept within bounds, as an answer is; whoever exceeds them is shut down, and so closed at its own
@@ -25,46 +25,30 @@
 //! *Termination.* Listeners are closed and every connection's input is ended, so that each takes its ordinary way out;
 //! who is left at the end of the drain is dropped with the loop.
 
-mod connection;
-
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Registry, Token};
-use slab::Slab;
-use throng_sys::clock::monotonic_ns;
+use throng_record::built_in::{BuiltInModel, Family};
 
-use crate::accept::{self, Failure, Pause};
-use crate::deadlines::Deadlines;
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
-use crate::drain::Drain;
-use crate::linger;
+use crate::accept::{self, Failure};
+use crate::connection::Next;
+use crate::connections::{Connections, Watch};
 use crate::listener::Listener;
-use crate::model::Family;
-use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
-use crate::workload::{Audience, GATHERED_BYTES, Session};
-use connection::{Connection, Next, Stage};
+use crate::served::{ModelError, Served};
+use crate::workload::Session;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "mio",
     family: Family::EventLoop,
     summary: "one thread, mio's portable readiness (edge-triggered epoll here)",
-    workers: Workers::One,
-    serves_at_once: ServesAtOnce::Unbounded,
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
-/// Bytes that one read takes at most, into a buffer that all connections share.
-const INPUT_BYTES: usize = 64 * 1024;
 /// Events taken at once.
 const BATCH: usize = 256;
 
@@ -72,21 +56,10 @@ const BATCH: usize = 256;
 const FIRST_LISTENER: usize = 1 << 32;
 const STOP: Token = Token(usize::MAX);
 
-const REMEDY: &str = "the kernel could not watch them: raise fs.epoll.max_user_watches";
-
 struct Server<S: Session> {
-    settings: S::Settings,
     registry: Registry,
     listeners: Vec<Listener>,
-    connections: Slab<Connection<S>>,
-    deadlines: Deadlines,
-    input: Vec<u8>,
-    output: Vec<u8>,
-    pause: Pause,
-    refusals: Refusals,
-    drain: Option<Drain>,
-    accepted: u64,
-    bytes: u64,
+    connections: Connections<S>,
 }
 
 pub(crate) fn serve<S: Session>(
@@ -100,25 +73,19 @@ pub(crate) fn serve<S: Session>(
     let registry = poll.registry().try_clone()?;
     let mut server = Server::<S>::new(settings, registry, listeners, stop)?;
     opening.ready(&server.listeners);
-    while !server.is_done() {
-        wait(&mut poll, &mut events, server.timeout())?;
+    while !server.connections.are_done() {
+        let timeout = server.connections.timeout_ns().map(Duration::from_nanos);
+        wait(&mut poll, &mut events, timeout)?;
         for event in &events {
             server.handle(event);
         }
         server.pass_on();
         server.serve_due();
-        if server.pause.remaining_ns() == Some(0) {
+        if server.connections.pause.remaining_ns() == Some(0) {
             server.resume_accepting();
         }
     }
-    Ok(Served {
-        connections: server.accepted,
-        bytes: server.bytes,
-        notes: [server.pause.into_note(), server.refusals.into_note(REMEDY)]
-            .into_iter()
-            .flatten()
-            .collect(),
-    })
+    Ok(server.connections.served())
 }
 
 /// mio hands interruptions (a stop and a continuation, a tracer) to its caller; they are empty turns.
@@ -145,31 +112,10 @@ impl<S: Session> Server<S> {
             registry.register(&mut SourceFd(&descriptor), Token(token), Interest::READABLE)?;
         }
         Ok(Self {
-            settings: settings.clone(),
             registry,
             listeners,
-            connections: Slab::new(),
-            deadlines: Deadlines::default(),
-            input: vec![0; INPUT_BYTES],
-            output: Vec::with_capacity(INPUT_BYTES),
-            pause: Pause::default(),
-            refusals: Refusals::default(),
-            drain: None,
-            accepted: 0,
-            bytes: 0,
+            connections: Connections::new(settings),
         })
-    }
-
-    fn is_done(&self) -> bool {
-        self.drain
-            .is_some_and(|drain| self.connections.is_empty() || drain.remaining_ns() == 0)
-    }
-
-    fn timeout(&self) -> Option<Duration> {
-        let drain = self.drain.map(Drain::remaining_ns);
-        let rest = drain.or_else(|| self.pause.remaining_ns());
-        let earliest_ns = rest.into_iter().chain(self.deadlines.remaining_ns()).min();
-        earliest_ns.map(Duration::from_nanos)
     }
 
     #[inline]
@@ -179,19 +125,18 @@ impl<S: Session> Server<S> {
             self.serve_connection(event);
         } else if token == STOP {
             self.begin_drain();
-        } else if !self.pause.is_on() {
+        } else if !self.connections.pause.is_on() {
             self.accept_batch(token.0 - FIRST_LISTENER);
         }
     }
 
     fn serve_connection(&mut self, event: &Event) {
         let key = event.token().0;
-        let Some(connection) = self.connections.get_mut(key) else {
-            return;
-        };
-        let next = connection.turn(event, &mut self.input, &mut self.output, &mut self.bytes);
-        self.go_on(key, next);
-        if S::AUDIENCE == Audience::Everyone && self.output.len() >= GATHERED_BYTES {
+        let input_has_ended = event.is_read_closed() || event.is_error();
+        if let Some(next) = self.connections.turn_on_change(key, input_has_ended) {
+            self.go_on(key, next);
+        }
+        if self.connections.have_gathered_much() {
             self.pass_on();
         }
     }
@@ -199,56 +144,32 @@ impl<S: Session> Server<S> {
     /// Does what a connection's turn has come to.
     #[inline]
     fn go_on(&mut self, key: usize, next: io::Result<Next>) {
-        let is_open = match next {
-            Ok(Next::Wait) => true,
-            Ok(Next::Register(interest)) => self.register_again(key, interest).is_ok(),
-            Ok(Next::Delay(delay)) => {
-                // While the server drains nobody waits, but for the next turn.
-                let delay = self.drain.map_or(delay, |_| Duration::ZERO);
-                let until_ns = self.deadlines.add(key, delay);
-                self.connections[key].stage = Stage::Waiting { until_ns };
-                true
-            }
-            Ok(Next::Linger(lingering)) => {
-                let until_ns = self.deadlines.add(key, linger::LENGTH);
-                self.connections[key].stage = Stage::Lingering {
-                    until_ns,
-                    lingering,
-                };
-                self.register_again(key, Interest::READABLE).is_ok()
-            }
-            // An error is a reset: there is nobody left to tell.
-            Ok(Next::Close) | Err(_) => false,
+        let is_open = match self.connections.settle(key, next) {
+            // Of one that waits nothing is done: what is told of it is passed over.
+            Watch::AsBefore | Watch::Nothing => true,
+            Watch::Input => self.register_again(key, Interest::READABLE).is_ok(),
+            Watch::Room => self.register_again(key, Interest::WRITABLE).is_ok(),
+            Watch::Closed => false,
         };
         if !is_open {
-            // Closing removes the socket from epoll's set.
-            self.connections.remove(key);
+            self.connections.close(key);
             self.resume_accepting();
         }
     }
 
     /// Sends everyone what has gathered, where that goes to everyone.
     fn pass_on(&mut self) {
-        if S::AUDIENCE == Audience::Sender || self.output.is_empty() {
-            return;
-        }
-        for (key, connection) in &mut self.connections {
-            if connection.deliver(&self.output, &mut self.bytes) {
-                let descriptor = connection.socket.as_raw_fd();
-                let mut source = SourceFd(&descriptor);
-                let asked = self
-                    .registry
-                    .reregister(&mut source, Token(key), Interest::WRITABLE);
-                if asked.is_err() {
-                    connection.give_up();
-                }
-            }
-        }
-        self.output.clear();
+        let ask = |socket: &OwnedFd, key| {
+            let descriptor = socket.as_raw_fd();
+            let mut source = SourceFd(&descriptor);
+            self.registry
+                .reregister(&mut source, Token(key), Interest::WRITABLE)
+        };
+        self.connections.pass_on(ask);
     }
 
     fn register_again(&self, key: usize, interest: Interest) -> io::Result<()> {
-        let descriptor = self.connections[key].socket.as_raw_fd();
+        let descriptor = self.connections.socket(key).as_raw_fd();
         self.registry
             .reregister(&mut SourceFd(&descriptor), Token(key), interest)
     }
@@ -256,22 +177,15 @@ impl<S: Session> Server<S> {
     /// Resumes those whose wait is over, and closes those who have lingered for long enough.
     #[inline]
     fn serve_due(&mut self) {
-        if self.deadlines.remaining_ns() != Some(0) {
+        let Some(now_ns) = self.connections.due_ns() else {
             return;
-        }
-        let now_ns = monotonic_ns();
-        while let Some((key, due_ns)) = self.deadlines.take_due(now_ns) {
-            let Some(connection) = self.connections.get_mut(key) else {
-                continue;
-            };
-            let next = match connection.stage {
-                Stage::Waiting { until_ns } if until_ns == due_ns => {
-                    connection.resume(&mut self.output, &mut self.bytes)
-                }
-                Stage::Lingering { until_ns, .. } if until_ns == due_ns => Ok(Next::Close),
-                // Another connection's, or cut short.
-                _ => continue,
-            };
+        };
+        while let Some((key, next)) = self.connections.take_due(now_ns) {
+            // What events told meanwhile has been passed over, so it is to be told again.
+            let next = next.map(|next| match next {
+                Next::AsBefore => Next::Input,
+                next => next,
+            });
             self.go_on(key, next);
         }
     }
@@ -288,7 +202,7 @@ impl<S: Session> Server<S> {
                 Err(error) => match accept::failure(&error) {
                     Failure::NoneWaits => return,
                     Failure::ThisOneOnly => {}
-                    Failure::Exhausted => return self.pause.begin(error),
+                    Failure::Exhausted => return self.connections.pause.begin(error),
                 },
             }
         }
@@ -296,27 +210,19 @@ impl<S: Session> Server<S> {
     }
 
     fn admit(&mut self, socket: OwnedFd) {
-        let slot = self.connections.vacant_entry();
-        let descriptor = socket.as_raw_fd();
-        let registered = self.registry.register(
-            &mut SourceFd(&descriptor),
-            Token(slot.key()),
-            Interest::READABLE,
-        );
-        match registered {
-            Ok(()) => {
-                let key = slot.key();
-                let connection = slot.insert(Connection::new(socket, &self.settings));
-                let greeted = connection.greet(&mut self.bytes);
-                self.accepted += 1;
-                self.go_on(key, greeted);
-            }
-            Err(error) => self.refusals.add(error),
+        let watch = |socket: &OwnedFd, key| {
+            let descriptor = socket.as_raw_fd();
+            let mut source = SourceFd(&descriptor);
+            self.registry
+                .register(&mut source, Token(key), Interest::READABLE)
+        };
+        if let Some((key, greeted)) = self.connections.admit(socket, watch) {
+            self.go_on(key, greeted);
         }
     }
 
     fn resume_accepting(&mut self) {
-        if self.pause.end() {
+        if self.connections.pause.end() {
             (0..self.listeners.len()).for_each(|index| self.report_again(index));
         }
     }
@@ -331,23 +237,15 @@ impl<S: Session> Server<S> {
             .reregister(&mut source, token, Interest::READABLE)
         {
             // Tried again when the pause is over.
-            self.pause.begin(error);
+            self.connections.pause.begin(error);
         }
     }
 
     fn begin_drain(&mut self) {
         // Only the first signal counts: a second one would prolong the drain.
-        if self.drain.is_none() {
+        if !self.connections.is_draining() {
             self.listeners.clear();
-            self.pause.end();
-            self.drain = Some(Drain::begin(
-                self.connections.iter().map(|(_, open)| &open.socket),
-            ));
-            for (key, connection) in &mut self.connections {
-                if let Stage::Waiting { until_ns } = &mut connection.stage {
-                    *until_ns = self.deadlines.add(key, Duration::ZERO);
-                }
-            }
+            self.connections.begin_drain();
         }
     }
 }

@@ -22,31 +22,24 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use throng_record::built_in::{BuiltInModel, Family};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use throng_sys::poll::{PollSet, READABLE, WRITABLE};
 
 use crate::accept::{self, Failure, Pause};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
+use crate::connection::{Connection, Next, Stage};
 use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, GATHERED_BYTES, Session};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "poll",
     family: Family::EventLoop,
     summary: "one thread, poll(2) over all connections at every turn",
-    workers: Workers::One,
-    serves_at_once: ServesAtOnce::Unbounded,
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.

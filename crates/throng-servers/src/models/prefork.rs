@@ -28,6 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
+use throng_record::built_in::{BuiltInModel, Count, Family, ServesAtOnce, Workers};
 use throng_sys::children::{Children, Leaving};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use throng_sys::descriptor_table;
@@ -36,17 +37,15 @@ use throng_sys::shared_counters::{Lane, SharedCounters};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::note::Note;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Session, Then};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "prefork",
     family: Family::Processes,
     summary: "a fixed number of processes that block in accept, each with one connection at a time",
@@ -55,9 +54,8 @@ pub(crate) const DECLARATION: Declaration = Declaration {
     // The parent, which waits, and the workers.
     threads: PARENT_AND_WORKERS,
     processes: PARENT_AND_WORKERS,
-    serves_unix: true,
-    takes_accept_threads: false,
     broadcasts: false,
+    ..BuiltInModel::ONE_THREAD
 };
 
 const PARENT_AND_WORKERS: Count = Count {

@@ -30,33 +30,27 @@ use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use throng_record::built_in::{BuiltInModel, Family, ServesAtOnce};
 use throng_sys::clock::monotonic_ns;
 use throng_sys::select::{self, FD_SETSIZE, FdSet};
 
 use crate::accept::{self, Failure, Pause};
+use crate::connection::{Connection, Next, Stage};
 use crate::deadlines::Deadlines;
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
-use crate::level_triggered::{Connection, Next, Stage};
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, GATHERED_BYTES, Session};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "select",
     family: Family::EventLoop,
     summary: "one thread, select(2) over all connections at every turn",
-    workers: Workers::One,
     serves_at_once: ServesAtOnce::WithinFdSetSize,
-    threads: Count::ONE,
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Bytes that one read takes at most, into a buffer that all connections share.

@@ -33,36 +33,31 @@ use std::time::Duration;
 use slab::Slab;
 use smol::channel::{self, Receiver, Sender};
 use smol::{Async, Executor, Timer, future};
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::Drain;
 use crate::linger::{self, Lingering};
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::room::{Member, Room};
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, Session, Then};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "smol",
     family: Family::Tasks,
     summary: "a task for each connection, smol's executor on several threads",
     workers: Workers::OnePerCpu,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread is one of the workers; the reactor has a thread of its own.
     threads: Count {
         fixed: 1,
         per_worker: 1,
         per_connection: 0,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Bytes that one read takes at most.

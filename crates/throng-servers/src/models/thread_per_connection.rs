@@ -29,39 +29,35 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use slab::Slab;
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
 use crate::at_once;
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::delay;
 use crate::drain::{self, Drain};
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::threads;
 use crate::workload::{Audience, Session, Then};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "thread-per-connection",
     family: Family::Threads,
     summary: "a thread for each connection, blocking reads and writes",
     workers: Workers::OnePerConnection,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread, which waits to be told to stop, and each connection's own, beside those that accept.
     threads: Count {
         fixed: 1,
         per_worker: 0,
         per_connection: 1,
     },
-    processes: Count::ONE,
-    serves_unix: true,
     takes_accept_threads: true,
-    broadcasts: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Bytes that one read takes at most.

@@ -29,22 +29,21 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use throng_record::built_in::{BuiltInModel, Count, Family, ServesAtOnce, Workers};
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::delay;
 use crate::drain::{self, Drain};
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::threads;
 use crate::workload::{Session, Then};
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "thread-pool",
     family: Family::Threads,
     summary: "a fixed number of threads that block in accept, each with one connection at a time",
@@ -56,10 +55,8 @@ pub(crate) const DECLARATION: Declaration = Declaration {
         per_worker: 1,
         per_connection: 0,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
     broadcasts: false,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// As many as the published thread-pool server had.

@@ -1,12 +1,13 @@
-//! *A task for each connection, tokio's work-stealing runtime* (M:N): as many worker threads as CPUs take turns at the
-//! tasks that are ready; an idle worker steals from a busy one's queue. A connection's code is a plain loop that
-//! suspends where it would block. One worker at a time polls epoll for all of them, so a task may wake on another core
-//! than it slept on.
+//! *A task for each connection, on tokio*, in two forms that differ in the threads that run the tasks: one
+//! ([`current_thread`]), or as many as CPUs, which steal ready tasks from each other ([`work_stealing`]). A file each declares
+//! its form and builds its runtime; all that follows is the same code.
+//!
+//! A connection's code is a plain loop that suspends where it would block. The runtime polls epoll where no task is ready, and
+//! resumes those whose sockets are.
 //!
 //! *Cost.* A task is one allocation of some hundred bytes (its state machine, with the socket's registration beside it),
 //! an input buffer of [`INPUT_BYTES`] and an output buffer as large as its largest answer, both kept while it is idle
-//! (pages that were never touched are not real): 5 to 17 KiB in all, depending on what the allocator has to clear. A
-//! wake-up costs a push to a queue, and now and then that of a parked worker.
+//! (pages that were never touched are not real): 5 to 17 KiB in all, depending on what the allocator has to clear.
 //!
 //! *Slow readers* hold only their own task: it writes all before it reads again, so a connection never has more than
 //! one read's answer in memory.
@@ -24,6 +25,9 @@
 //! ends its input. Both lead to its ordinary way out.
 //! Who is left at the end of the drain is dropped with the runtime.
 
+pub(crate) mod current_thread;
+pub(crate) mod work_stealing;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,65 +38,34 @@ use throng_sys::address::Address;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::unix::pipe::Receiver;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::accept::{self, Failure, Pause};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::drain::{self, Drain};
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::opening::Opening;
 use crate::room::{Member, Room};
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::workload::{Audience, Session, Then};
-
-pub(crate) const DECLARATION: Declaration = Declaration {
-    name: "tokio",
-    family: Family::Tasks,
-    summary: "a task for each connection, tokio's work-stealing threads",
-    workers: Workers::OnePerCpu,
-    serves_at_once: ServesAtOnce::Unbounded,
-    // The main thread, which only waits for the end; the blocking pool stays empty.
-    threads: Count {
-        fixed: 1,
-        per_worker: 1,
-        per_connection: 0,
-    },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
-};
 
 /// Bytes that one read takes at most.
 const INPUT_BYTES: usize = 16 * 1024;
 
-pub(crate) fn serve<S: Session>(
+/// Serves on this runtime, which nobody else uses.
+fn run<S: Session>(
+    runtime: Runtime,
     opening: &mut Opening<'_>,
     settings: &S::Settings,
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(opening.workers())
-        .enable_all()
-        .build()?;
     let listeners = opening.listeners()?;
     opening.ready(&listeners);
-    run::<S>(runtime, settings, listeners, stop)
-}
-
-fn run<S: Session>(
-    runtime: Runtime,
-    settings: &S::Settings,
-    listeners: Vec<Listener>,
-    stop: BorrowedFd<'_>,
-) -> Result<Served, ModelError> {
     let shared = Arc::new(Shared::default());
     runtime.block_on(serve_until::<S>(settings, listeners, stop, &shared))?;
-    // Waits for the workers, and drops the tasks that are left: each adds what it has sent.
+    // Waits for its threads, and drops the tasks that are left: each adds what it has sent.
     drop(runtime);
     let state = std::mem::take(&mut *shared.state());
     Ok(Served {

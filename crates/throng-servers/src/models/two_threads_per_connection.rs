@@ -32,16 +32,16 @@ use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use self::member::{Member, Room};
+use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
+
 use crate::accept::{self, Failure, Pause};
-use crate::declaration::{Count, Declaration, ServesAtOnce, Workers};
 use crate::delay;
 use crate::drain::{self, Drain};
 use crate::linger;
 use crate::listener::Listener;
-use crate::model::Family;
 use crate::note::Refusals;
 use crate::opening::Opening;
-use crate::serve::{ModelError, Served};
+use crate::served::{ModelError, Served};
 use crate::threads;
 use crate::workload::{Session, Then};
 use throng_record::HandOver;
@@ -52,22 +52,19 @@ mod member;
 mod outbox;
 mod queues;
 
-pub(crate) const DECLARATION: Declaration = Declaration {
+pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "two-threads-per-connection",
     family: Family::Threads,
     summary: "a thread that reads and a thread that writes for each connection, with a hand-over between them",
     workers: Workers::OnePerConnection,
-    serves_at_once: ServesAtOnce::Unbounded,
     // The main thread, which waits to be told to stop, and the one that accepts; a broadcaster is the hand-over's own.
     threads: Count {
         fixed: 2,
         per_worker: 0,
         per_connection: 2,
     },
-    processes: Count::ONE,
-    serves_unix: true,
-    takes_accept_threads: false,
-    broadcasts: true,
+    takes_hand_over: true,
+    ..BuiltInModel::ONE_THREAD
 };
 
 /// Bytes that one read takes at most.

@@ -64,7 +64,9 @@ impl Case {
                     family,
                     hand_over: None,
                 })
-                .filter(move |case| model.serves_unix() || !matches!(case.family, Family::Unix))
+                .filter(move |case| {
+                    model.declaration().serves_unix || !matches!(case.family, Family::Unix)
+                })
         })
     }
 }
@@ -79,12 +81,12 @@ pub(crate) fn any(_: Model) -> bool {
 
 /// Models in which several connections share a thread.
 pub(crate) fn shares_a_thread(model: Model) -> bool {
-    !model.blocks()
+    !model.declaration().blocks()
 }
 
 /// Models in which a connection's delay occupies the one worker that there is, or can be.
 pub(crate) fn may_have_one_place(model: Model) -> bool {
-    model.blocks() && bounded(model)
+    model.declaration().blocks() && bounded(model)
 }
 
 /// The others: whoever connects is served beside those that wait.
@@ -94,12 +96,12 @@ pub(crate) fn has_places(model: Model) -> bool {
 
 /// Models whose design bounds how many connections they serve at the same time.
 pub(crate) fn bounded(model: Model) -> bool {
-    model.serves_at_once() != "any number"
+    model.declaration().serves_at_once_in_words() != "any number"
 }
 
 /// Models that serve more than one connection at the same time.
 pub(crate) fn serves_several(model: Model) -> bool {
-    model.serves_at_once() != "1"
+    model.declaration().serves_at_once_in_words() != "1"
 }
 
 /// Models of more than one process.
@@ -128,7 +130,7 @@ pub(crate) fn each_other_hand_over<const TESTS: usize>(
     tests.into_iter().flat_map(|(name, test)| {
         let models = Model::ALL
             .into_iter()
-            .filter(|model| model.takes_hand_over());
+            .filter(|model| model.declaration().takes_hand_over);
         let others = HandOver::ALL
             .into_iter()
             .filter(|&way| way != HandOver::default());

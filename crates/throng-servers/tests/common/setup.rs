@@ -50,7 +50,7 @@ impl Setup {
 
     /// Several connections in one loop: where it has several loops, one.
     pub(crate) fn one_loop(self) -> Self {
-        let is_choice = self.model.uses_every_cpu();
+        let is_choice = self.model.declaration().uses_every_cpu();
         if is_choice {
             self.workers(Some(NonZeroU32::MIN))
         } else {

@@ -82,8 +82,8 @@ fn topics() -> Vec<Topic> {
         kind: "models",
         text: format!(
             "# {model}\n\n{}. Serves at once: {}.\n\n`throng serve {model}` runs it, `throng echo {model}` measures it.",
-            model.summary(),
-            model.serves_at_once()
+            model.declaration().summary,
+            model.declaration().serves_at_once_in_words()
         ),
     });
     let figures = figures::texts().into_iter().map(|(key, text)| Topic {

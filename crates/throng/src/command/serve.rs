@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
 
 fn models() -> PossibleValuesParser {
     PossibleValuesParser::new(
-        Model::ALL.map(|model| PossibleValue::new(model.name()).help(model.summary())),
+        Model::ALL.map(|model| PossibleValue::new(model.name()).help(model.declaration().summary)),
     )
 }
 

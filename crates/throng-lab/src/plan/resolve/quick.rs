@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, ExchangeSpec, PhaseSpec, Plan, Setting, Stop};
+use throng_record::{Amount, BuiltInModel, ExchangeSpec, PhaseSpec, Plan, Setting, Stop};
 
 use super::fanout;
 use crate::estimate::{by_count, estimate};
-use crate::plan::{BuiltInModel, nanoseconds};
+use crate::plan::nanoseconds;
 
 /// What `--quick` promises.
 const LONGEST: Duration = Duration::from_secs(120);

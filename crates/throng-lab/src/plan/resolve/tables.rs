@@ -54,8 +54,8 @@ pub(super) fn ask_for(
         let Some(model) = environment.model_of(target) else {
             continue;
         };
-        let usual = if model.uses_every_cpu { cpus as u32 } else { 1 };
-        if model.private_tables && target.options.workers.is_none() && needed > usual {
+        let usual = model.workers.usual(cpus as u32).unwrap_or(1);
+        if model.has_private_tables && target.options.workers.is_none() && needed > usual {
             target.options.workers = Some(needed);
             tell(
                 notes,

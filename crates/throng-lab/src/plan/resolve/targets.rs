@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use throng_record::TargetRecord;
+use throng_record::built_in::{Family, ServesAtOnce};
 use throng_record::plan::{Experiment, ListenFamily};
+use throng_record::{BuiltInModel, TargetRecord};
 
 use super::{accept, catalogue, foreign};
 use crate::plan::escape::unescape;
-use crate::plan::{BuiltInModel, Environment, ModelServes, PerConnection, PlanDraft, PlanError};
+use crate::plan::{Environment, PlanDraft, PlanError};
 use crate::target::TargetDraft;
 use throng_catalogue::suggest::or_list;
 
@@ -99,7 +100,7 @@ fn check(
         && !model.broadcasts
     {
         return Err(PlanError::NoBroadcast {
-            model: model.name.clone(),
+            model: model.name.to_owned(),
             why: no_broadcast(model),
             known: broadcasters(environment),
         });
@@ -137,11 +138,11 @@ fn written(
                 for model in &environment.models {
                     if experiment == Experiment::Fanout && !model.broadcasts {
                         let left = left_out.entry(CANNOT_BROADCAST).or_default();
-                        left.push(model.name.clone());
+                        left.push(model.name.to_owned());
                         continue;
                     }
                     match refusal(model, Asked::of(draft)) {
-                        None => targets.push(model.name.as_str().into()),
+                        None => targets.push(model.name.into()),
                         Some(PlanError::ModelCannot { model, why, .. }) => {
                             left_out.entry(why).or_default().push(model);
                         }
@@ -201,11 +202,11 @@ fn broadcasters(environment: &Environment) -> String {
 }
 
 fn no_broadcast(model: &BuiltInModel) -> &'static str {
-    match (model.serves_at_once, model.each) {
-        (ModelServes::OnePerWorker { .. }, _) => {
+    match (model.serves_at_once, model.family) {
+        (ServesAtOnce::OnePerWorker, _) => {
             "each of its workers serves one connection until it ends"
         }
-        (_, PerConnection::Process) => "its processes share nothing",
+        (_, Family::Processes) => "its processes share nothing",
         _ => "it knows one connection at a time",
     }
 }
@@ -262,7 +263,7 @@ impl<'a> Asked<'a> {
 fn refusal(model: &BuiltInModel, asked: Asked<'_>) -> Option<PlanError> {
     let cannot = |key, why| {
         Some(PlanError::ModelCannot {
-            model: model.name.clone(),
+            model: model.name.to_owned(),
             key,
             why,
         })
@@ -270,7 +271,7 @@ fn refusal(model: &BuiltInModel, asked: Asked<'_>) -> Option<PlanError> {
     if asked
         .workers
         .iter()
-        .any(|&workers| !model.workers.takes(workers))
+        .any(|&workers| !model.workers.take(workers))
     {
         return cannot("workers", NO_WORKERS);
     }

@@ -1,10 +1,11 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::num::NonZeroU32;
+use std::os::unix::net::UnixStream;
+use std::thread;
 
 use super::*;
-use crate::opening::Announcement;
-use crate::serve::Options;
+use crate::opening::{Announcement, Options};
 use crate::workload::Echo;
 use throng_sys::socket::ListenError;
 
@@ -32,12 +33,14 @@ fn who_waits_in_a_queue_when_the_server_is_stopped_is_answered() {
     let mut listeners =
         Listener::open_sharing(&any, backlog, std::num::NonZeroUsize::MIN).expect("listening");
     let address = listeners[0].address().clone();
-    let (main_end, loops_end) = UnixStream::pair().expect("a pair");
+    let (main_end, loops_end) = End::pair().expect("a pair");
+    let mut passings = Passing::for_loops::<Echo>(1).expect("made");
+    let passing = passings.remove(0);
     let own = vec![listeners.remove(0)];
-    let server = Loop::<Echo>::new(&(), own, WAITING + 1, &loops_end).expect("a loop");
+    let server = Loop::<Echo>::new(&(), own, WAITING + 1, &loops_end, passing).expect("a loop");
     let clients: Vec<TcpStream> = (0..WAITING).map(|_| connect(&address)).collect();
 
-    shut_down(&main_end);
+    main_end.tell();
     let served = server.run().expect("it ends");
     clients.into_iter().for_each(is_answered);
     assert_eq!(served.connections, WAITING as u64);

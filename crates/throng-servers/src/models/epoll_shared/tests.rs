@@ -6,12 +6,11 @@ use std::path::Path;
 use std::thread;
 
 use throng_sys::address::Address;
+use throng_sys::clock::monotonic_ns;
 use throng_sys::poll::wait_readable;
 
-use super::main_thread::shut_down;
 use super::*;
-use crate::opening::{Announcement, Opening};
-use crate::serve::Options;
+use crate::opening::{Announcement, Opening, Options};
 use crate::workload::Echo;
 
 const CLIENTS: usize = 11;
@@ -68,9 +67,9 @@ fn every_connection_is_served_by_one_loop_and_every_loop_ends() {
 }
 
 fn reports_a_connection(server: &mut Loop<'_, Echo>) -> bool {
-    let ready = server.epoll.wait(Some(0)).expect("wait");
+    let ready = server.watched.epoll.wait(Some(0)).expect("wait");
     (0..ready).any(|position| {
-        let event = server.epoll.event(position).expect("an event");
+        let event = server.watched.epoll.event(position).expect("an event");
         event.token == FIRST_LISTENER
     })
 }
@@ -79,11 +78,13 @@ fn reports_a_connection(server: &mut Loop<'_, Echo>) -> bool {
 fn a_paused_loop_leaves_its_listeners_to_others_and_comes_back() {
     let path = std::env::temp_dir().join(format!("throng-rest-{}.sock", std::process::id()));
     let listener = Listener::open(&Address::Unix(path.clone()), 16).expect("listening");
-    let (_main_end, loops_end) = UnixStream::pair().expect("a pair");
+    let (_main_end, loops_end) = End::pair().expect("a pair");
     let common = Common::new(vec![listener], 1, loops_end).expect("made");
     let waiting = UnixStream::connect(&path).expect("connected");
+    let mut passings = Passing::for_loops::<Echo>(1).expect("made");
+    let passing = passings.remove(0);
     let work = || {
-        let mut server = Loop::<Echo>::begin(&(), &common, None).expect("a loop");
+        let mut server = Loop::<Echo>::begin(&(), &common, passing).expect("a loop");
         assert!(reports_a_connection(&mut server));
         let has_rung = || wait_readable(&common.bell, monotonic_ns()).expect("asked");
         assert!(!has_rung());
@@ -98,7 +99,7 @@ fn a_paused_loop_leaves_its_listeners_to_others_and_comes_back() {
         server.look_again();
         assert!(!has_rung(), "it has been heard");
         assert!(reports_a_connection(&mut server), "still");
-        shut_down(&common.loops_end);
+        common.loops_end.tell();
         server.run().expect("it ends")
     };
     // Its table is its own: here the numbers of what it opens may be somebody else's.

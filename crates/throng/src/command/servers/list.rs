@@ -88,14 +88,14 @@ pub(super) fn run(audience: Audience, folder: Option<&Path>) -> Result<Exit, Fai
 fn built_in(model: Model) -> BuiltIn {
     BuiltIn {
         model: model.name(),
-        family: model.family().name(),
-        serves_at_once: model.serves_at_once(),
+        family: model.declaration().family.name(),
+        serves_at_once: model.declaration().serves_at_once_in_words(),
         workers: model.workers(None).map(std::num::NonZeroU32::get),
-        serves_unix: model.serves_unix(),
-        takes_accept_threads: model.takes_accept_threads(),
-        broadcasts: model.broadcasts(),
-        takes_hand_over: model.takes_hand_over(),
-        summary: model.summary(),
+        serves_unix: model.declaration().serves_unix,
+        takes_accept_threads: model.declaration().takes_accept_threads,
+        broadcasts: model.declaration().broadcasts,
+        takes_hand_over: model.declaration().takes_hand_over,
+        summary: model.declaration().summary,
     }
 }
 

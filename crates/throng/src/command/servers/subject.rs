@@ -7,8 +7,7 @@ use std::process::Command;
 use throng_catalogue::catalogue::{ALL, Catalogue, Recipe, Server};
 use throng_catalogue::contract::Subject;
 use throng_catalogue::suggest::nearest;
-use throng_record::Workload;
-use throng_record::{ContractException, DeclaredModel};
+use throng_record::{ContractException, Workload};
 use throng_servers::Model;
 
 use crate::failure::Failure;
@@ -84,16 +83,16 @@ fn unknown(word: &str, catalogue: &Catalogue) -> Failure {
 
 pub(super) fn built_in(model: Model, program: &Path) -> Subject<'_> {
     let mut exceptions = BTreeMap::new();
-    if !model.serves_unix() {
+    if !model.declaration().serves_unix {
         let reason = "Sockets that share a port have no counterpart for paths.";
         exceptions.insert(ContractException::Unix, reason.to_owned());
     }
     let workloads = Workload::ALL.into_iter();
     Subject {
         name: model.name().to_owned(),
-        model: in_the_vocabulary(model),
+        model: model.declaration().kind(),
         workloads: workloads
-            .filter(|&workload| workload != Workload::Broadcast || model.broadcasts())
+            .filter(|&workload| workload != Workload::Broadcast || model.declaration().broadcasts)
             .collect(),
         exceptions,
         listens_unasked: Some("127.0.0.1:7000".to_owned()),
@@ -120,24 +119,4 @@ pub(super) fn catalogued(server: &Server, recipe: Recipe) -> Option<Subject<'sta
             command
         }),
     })
-}
-
-/// What a built-in model is called among servers of all languages.
-fn in_the_vocabulary(model: Model) -> DeclaredModel {
-    match model {
-        Model::Select
-        | Model::Poll
-        | Model::EpollLevel
-        | Model::EpollEdge
-        | Model::IoUring
-        | Model::Mio => DeclaredModel::EventLoop,
-        Model::EpollShared | Model::EpollReuseport => DeclaredModel::EventLoops,
-        Model::Iterative | Model::ThreadPool => DeclaredModel::ThreadPool,
-        Model::Prefork => DeclaredModel::ProcessPool,
-        Model::ForkPerConnection => DeclaredModel::ProcessPerConnection,
-        Model::ThreadPerConnection => DeclaredModel::ThreadPerConnection,
-        Model::TwoThreadsPerConnection => DeclaredModel::TwoThreadsPerConnection,
-        Model::TokioCurrentThread => DeclaredModel::Tasks,
-        Model::Tokio | Model::Smol | Model::May | Model::Compio => DeclaredModel::TasksOnThreads,
-    }
 }

@@ -132,3 +132,67 @@ fn what_follows_an_answer_follows_when_all_of_it_is_sent() {
     received += client.read_to_end(&mut Vec::new()).expect("an end");
     assert_eq!(received as u64, bytes);
 }
+
+/// A turn on a change with reads of 10 bytes; what comes next, and the bytes sent.
+fn turn_on_change(connection: &mut Connection<Echo>, input_has_ended: bool) -> (Next, u64) {
+    let mut bytes = 0;
+    let (input, output) = (&mut [0; 10], &mut Vec::new());
+    let next = connection.turn_on_change(input_has_ended, input, output, &mut bytes);
+    (next.expect("no error"), bytes)
+}
+
+#[test]
+fn a_turn_on_a_change_is_bounded_and_asks_to_be_reported_again() {
+    let (mut client, mut connection) = pair();
+    client.write_all(&[1; 100]).expect("sent");
+    let (next, bytes) = turn_on_change(&mut connection, false);
+    assert!(matches!(next, Next::Input), "{next:?}");
+    assert_eq!(bytes, 10 * ROUNDS as u64);
+}
+
+#[test]
+fn a_short_read_ends_the_turn_unless_the_input_has_ended() {
+    let (mut client, mut connection) = pair();
+    client.write_all(&[1; 15]).expect("sent");
+    let (next, bytes) = turn_on_change(&mut connection, false);
+    assert!(matches!((next, bytes), (Next::AsBefore, 15)));
+    client.write_all(&[1; 5]).expect("sent");
+    socket::end_output(&client).expect("half-closed");
+    let (next, bytes) = turn_on_change(&mut connection, true);
+    assert!(matches!((next, bytes), (Next::Close, 5)));
+}
+
+#[test]
+fn what_does_not_fit_on_a_change_is_kept_and_sent_on_before_anything_is_read() {
+    let (mut client, mut connection) = pair();
+    let mut bytes = 0;
+    let mut input = vec![0; INPUT_BYTES];
+    let mut output = Vec::new();
+    let mut sent = 0;
+    let next = loop {
+        client.write_all(&[1; 4096]).expect("read at once");
+        sent += 4096;
+        match connection.turn_on_change(false, &mut input, &mut output, &mut bytes) {
+            Ok(Next::AsBefore) => {}
+            next => break next.expect("no error"),
+        }
+    };
+    assert!(matches!(next, Next::Room), "{next:?}");
+    let Stage::Sending(kept) = &connection.stage else {
+        panic!("it was sent");
+    };
+    let unsent = kept.0.len();
+    assert_eq!(bytes + unsent as u64, sent);
+
+    client.write_all(b"not yet").expect("sent");
+    client
+        .read_exact(&mut vec![0; bytes as usize])
+        .expect("read");
+    let (next, bytes) = turn_on_change(&mut connection, false);
+    assert!(matches!(next, Next::Input), "{next:?}");
+    assert_eq!(bytes, unsent as u64, "only what was kept");
+    assert!(
+        matches!(connection.stage, Stage::Reading),
+        "the memory went back"
+    );
+}

@@ -1,8 +1,9 @@
-//! What a connection does in its turn where readiness is told for as long as it lasts: one read and its answer, or one write of
-//! what is left of an answer.
+//! What a connection of an event loop does in its turn: reads and an answer to each, or a write of what is left of an answer.
 //!
-//! It is the same whoever tells: `select`, `poll` or level-triggered `epoll`, in one loop or in several. What it is watched for, its
-//! deadline and its place are the loop's, in which the models differ; the loop does what the turn comes to ([`Next`]).
+//! It is the same whoever tells that it is ready: `select`, `poll`, `epoll` or mio, in one loop or in several. Where readiness is
+//! told for as long as it lasts, one read a turn is right ([`Connection::turn`]); where a change of it is told once, what is left
+//! unread is nobody's to mention, and a turn reads on ([`Connection::turn_on_change`]). What it is watched for, its deadline and
+//! its place are the loop's, which does what the turn comes to ([`Next`]).
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,6 +13,9 @@ use throng_sys::socket;
 
 use crate::linger::Lingering;
 use crate::workload::{Audience, Echo, Session, Then, UNSENT_BYTES_MAX};
+
+/// Reads that a connection has in a turn at most where changes are told.
+const ROUNDS: usize = 4;
 
 /// An open connection.
 pub(crate) struct Connection<S> {
@@ -46,11 +50,11 @@ const _: () = assert!(size_of::<Option<Connection<Echo>>>() <= 48);
 pub(crate) enum Next {
     /// It is watched for the same as before.
     AsBefore,
-    /// It is watched for input from now on.
+    /// It is watched for input from now on, and reported if there is some.
     Input,
     /// It is watched for room from now on.
     Room,
-    /// It is watched for nothing, for so long.
+    /// It waits, for so long.
     Delay(Duration),
     /// It is watched for input, and closed when that is over.
     Linger(Lingering),
@@ -76,18 +80,66 @@ impl<S: Session> Connection<S> {
         output: &mut Vec<u8>,
         bytes: &mut u64,
     ) -> io::Result<Next> {
-        match &mut self.stage {
-            Stage::Reading => {}
-            Stage::Sending(_) => return self.send_on(bytes),
-            // It is watched for nothing.
-            Stage::Waiting { .. } => return Ok(Next::AsBefore),
-            Stage::Lingering { lingering, .. } => {
-                let is_over = lingering.is_over(&self.socket, input);
-                return Ok(if is_over { Next::Close } else { Next::AsBefore });
+        match self.stage {
+            Stage::Reading => Ok(self.read(input, output, bytes)?.1),
+            _ => self.turn_without_reading(input, bytes),
+        }
+    }
+
+    /// Everything that a change calls for, within bounds: reads until one returns less than was asked for, which saves the
+    /// read that would say `EAGAIN`. It is not enough where the peer has ended its output, as the event says
+    /// (`input_has_ended`): that end came *before* the short read, makes no further event, and is only seen by reading on
+    /// until 0. What the bounds leave unread is reported anew once the connection is watched for input again.
+    #[inline]
+    pub(crate) fn turn_on_change(
+        &mut self,
+        input_has_ended: bool,
+        input: &mut [u8],
+        output: &mut Vec<u8>,
+        bytes: &mut u64,
+    ) -> io::Result<Next> {
+        if !matches!(self.stage, Stage::Reading) {
+            return self.turn_without_reading(input, bytes);
+        }
+        for _ in 0..ROUNDS {
+            let (received, next) = self.read(input, output, bytes)?;
+            let is_dry = received.is_none_or(|bytes| bytes < input.len() && !input_has_ended);
+            if is_dry || !matches!(next, Next::AsBefore) {
+                return Ok(next);
+            }
+            // What it has said goes out before its end is read, which closes it.
+            if S::AUDIENCE == Audience::Everyone {
+                break;
             }
         }
+        Ok(Next::Input)
+    }
+
+    #[cold]
+    fn turn_without_reading(&mut self, input: &mut [u8], bytes: &mut u64) -> io::Result<Next> {
+        match &mut self.stage {
+            Stage::Sending(_) => self.send_on(bytes),
+            // What is told of it meanwhile is passed over.
+            Stage::Reading | Stage::Waiting { .. } => Ok(Next::AsBefore),
+            Stage::Lingering { lingering, .. } => {
+                let is_over = lingering.is_over(&self.socket, input);
+                Ok(if is_over { Next::Close } else { Next::AsBefore })
+            }
+        }
+    }
+
+    /// One read and its answer. How many bytes came, 0 at the end of input; `None` where there is nothing to read.
+    #[inline]
+    fn read(
+        &mut self,
+        input: &mut [u8],
+        output: &mut Vec<u8>,
+        bytes: &mut u64,
+    ) -> io::Result<(Option<usize>, Next)> {
         let received = match socket::receive(&self.socket, input) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::AsBefore),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return Ok((None, Next::AsBefore));
+            }
             result => result?,
         };
         if S::AUDIENCE == Audience::Sender {
@@ -99,10 +151,11 @@ impl<S: Session> Connection<S> {
         } else {
             self.session.input(&input[..received], output)
         };
-        match S::AUDIENCE {
-            Audience::Sender => self.answer(output, then, bytes),
-            Audience::Everyone => self.after(then),
-        }
+        let next = match S::AUDIENCE {
+            Audience::Sender => self.answer(output, then, bytes)?,
+            Audience::Everyone => self.after(then)?,
+        };
+        Ok((Some(received), next))
     }
 
     /// Greets one that has just been accepted.
