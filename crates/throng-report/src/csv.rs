@@ -14,6 +14,7 @@ mod hold;
 mod phases;
 
 use serde::Serialize;
+use throng_findings::findings::kind;
 use throng_record::plan::Experiment;
 use throng_record::{CheckResult, Histogram, Limit, Outcome, RunRecord, Trial, Verdict};
 
@@ -173,7 +174,11 @@ fn checks_that(trial: &Trial, result: CheckResult) -> String {
 
 /// The names of its findings, each once where they follow one another.
 fn findings(trial: &Trial) -> String {
-    let mut names: Vec<&str> = trial.findings.iter().map(|found| found.name()).collect();
+    let mut names: Vec<&str> = trial
+        .findings
+        .iter()
+        .map(|found| kind(found).name)
+        .collect();
     names.dedup();
     names.join("; ")
 }

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use throng_record::format::plural;
 use throng_record::plan::Experiment;
 use throng_record::{Check, CheckKind, CheckResult, Outcome, Plan, RunRecord, SideRecord, Trial};
-use throng_report::format::plural;
 use throng_report::setting::heading;
 
 use crate::failure::Failure;

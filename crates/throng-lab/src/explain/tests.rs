@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use throng_record::{ConnectionsPhase, Finding, RequestRecord};
+use throng_findings::findings::kind;
+use throng_record::{ConnectionsPhase, RequestRecord};
 
 use super::findings::hand_made::{Case, histogram, listener};
 use super::hand_made::{MS, PHASE_NS, Queue, answered, queue, seen};
@@ -81,7 +82,10 @@ fn sampled(all: &[Served]) -> Queue {
 fn explained(server: Server, clients: usize) -> (Vec<&'static str>, Case) {
     let case = tried(server, clients);
     let found = findings(&case.evidence());
-    (found.iter().map(Finding::name).collect(), case)
+    (
+        found.iter().map(|finding| kind(finding).name).collect(),
+        case,
+    )
 }
 
 fn tried(server: Server, clients: usize) -> Case {
@@ -161,7 +165,7 @@ fn a_loop_that_blocks_but_would_accept_any_number_lacks_no_acceptors() {
         let mut case = tried(Server::BlockedLoop, clients);
         case.accepts_any_number = true;
         let found = findings(&case.evidence());
-        let names: Vec<&str> = found.iter().map(Finding::name).collect();
+        let names: Vec<&str> = found.iter().map(|finding| kind(finding).name).collect();
         assert_eq!(names, ["head-of-line-blocking"], "{clients} clients");
     }
 }

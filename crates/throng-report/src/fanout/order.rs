@@ -8,8 +8,7 @@ use throng_record::{IndexSlice, LinePhase, SlowConnection, Trial};
 
 use super::Row;
 use crate::crowd::Behind;
-use crate::findings::times;
-use crate::format::{self, exact};
+use crate::format::{self, exact, times};
 use crate::phases::PhaseKind;
 use crate::summary::Summary;
 

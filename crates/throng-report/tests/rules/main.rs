@@ -15,7 +15,7 @@ mod rates;
 use throng_record::plan::Experiment;
 use throng_record::{
     Check, CheckKind, CheckResult, Finding, Outcome, PhaseName, RepliesPerConnection, RunRecord,
-    SteadyWindow, Trial, Verdict,
+    SteadyWindow, Trial, Verdict, finding,
 };
 use throng_report::median::Spread;
 use throng_report::ratio::{Bound, Compared};
@@ -449,9 +449,11 @@ fn a_loop_for_each_cpu_that_got_one_cpu_says_so() {
 
 #[test]
 fn an_invalid_trial_is_quoted_only_where_none_of_its_row_stands() {
-    let bound = |generator_busy| Finding::GeneratorBound {
-        generator_busy,
-        server_busy: 0.5,
+    let bound = |generator_busy| {
+        Finding::GeneratorBound(finding::GeneratorBound {
+            generator_busy,
+            server_busy: 0.5,
+        })
     };
     let mut record = fixture::closed();
     record

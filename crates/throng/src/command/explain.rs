@@ -1,7 +1,7 @@
 //! `throng explain NAME`: what a finding, a check or a model is, from the guide that is built into the program.
 
 use clap::Args;
-use include_dir::{Dir, include_dir};
+use throng_findings::findings::KINDS;
 use throng_lab::suggest;
 use throng_servers::Model;
 
@@ -9,7 +9,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 
-static FINDINGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../docs/findings");
 const CHECKS: &str = include_str!("../../../../docs/checks.md");
 
 const AFTER_HELP: &str = "\
@@ -58,13 +57,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 fn topics() -> Vec<Topic> {
-    let pages = FINDINGS.files().filter_map(|file| {
-        let name = file.path().file_stem()?.to_str()?;
-        (name != "README").then(|| Topic {
-            name: name.to_owned(),
-            kind: "findings",
-            text: file.contents_utf8().unwrap_or_default().to_owned(),
-        })
+    let mut findings = KINDS.to_vec();
+    findings.sort_by_key(|finding| finding.name);
+    let findings = findings.into_iter().map(|finding| Topic {
+        name: finding.name.to_owned(),
+        kind: "findings",
+        text: finding.page.to_owned(),
     });
     let models = Model::ALL.into_iter().map(|model| Topic {
         name: model.name().to_owned(),
@@ -75,7 +73,7 @@ fn topics() -> Vec<Topic> {
             model.serves_at_once()
         ),
     });
-    pages.chain(checks()).chain(models).collect()
+    findings.chain(checks()).chain(models).collect()
 }
 
 /// The sections of the page on checks, by the names that the record has for them: the page's table has both.

@@ -7,7 +7,7 @@
 //! Kept connections have no account of each request and nobody watches their queue: of those it is told how often SYNs were sent again, which
 //! is the same thing seen by the clients, and the backlog in force, which is looked up once.
 
-use throng_record::Finding;
+use throng_record::{Finding, finding};
 
 use super::Evidence;
 
@@ -26,7 +26,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         let of_each = queue.listeners.iter().map(|listener| listener.depth_max);
         of_each.max().unwrap_or(0)
     });
-    Some(Finding::AcceptQueueOverflow {
+    Some(Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
         overflows,
         drops: evidence.counter("TcpExt.ListenDrops"),
         connects_delayed: evidence.connects_delayed(),
@@ -35,7 +35,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         backlog: evidence.backlog(),
         depth_max: depths,
         backlog_sufficient: backlog_sufficient(evidence),
-    })
+    }))
 }
 
 /// Whether the overflows are why SYNs of kept connections were sent again. Each that was dropped so has been counted, and those that were lost
@@ -79,16 +79,17 @@ mod tests {
 
     fn sufficient(case: &Case) -> Option<u32> {
         match find(&case.evidence()) {
-            Some(Finding::AcceptQueueOverflow {
-                backlog_sufficient, ..
-            }) => backlog_sufficient,
+            Some(Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
+                backlog_sufficient,
+                ..
+            })) => backlog_sufficient,
             other => panic!("no overflow: {other:?}"),
         }
     }
 
     #[test]
     fn overflows_are_told_with_the_delay_and_the_backlog_that_would_have_sufficed() {
-        let Some(Finding::AcceptQueueOverflow {
+        let Some(Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
             overflows: 31,
             drops: 33,
             connects_delayed: 14,
@@ -97,7 +98,7 @@ mod tests {
             backlog: Some(5),
             depth_max: Some(6),
             backlog_sufficient: Some(19),
-        }) = find(&overflown().evidence())
+        })) = find(&overflown().evidence())
         else {
             panic!("{:?}", find(&overflown().evidence()));
         };
@@ -137,14 +138,14 @@ mod tests {
         case.backlog_in_force = Some(3);
         assert!(matches!(
             find(&case.evidence()),
-            Some(Finding::AcceptQueueOverflow {
+            Some(Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
                 connects_delayed: 3,
                 syn_retransmissions: Some(4),
                 backlog: Some(3),
                 depth_max: None,
                 backlog_sufficient: None,
                 ..
-            })
+            }))
         ));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A server that listens with another backlog than it was asked for, although the kernel would have allowed it, is not meant.
 
-use throng_record::Finding;
+use throng_record::{Finding, finding};
 
 use super::Evidence;
 
@@ -12,11 +12,13 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let in_force = evidence.backlog()?;
     let somaxconn = evidence.somaxconn;
     let is_the_kernels = somaxconn.is_none_or(|most| most == in_force);
-    (in_force < asked && is_the_kernels).then_some(Finding::BacklogClamped {
-        asked,
-        in_force,
-        somaxconn,
-    })
+    (in_force < asked && is_the_kernels).then_some(Finding::BacklogClamped(
+        finding::BacklogClamped {
+            asked,
+            in_force,
+            somaxconn,
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -49,11 +51,11 @@ mod tests {
         case.somaxconn = Some(4);
         assert_eq!(find(&case.evidence()), None, "not looked up");
         case.backlog_in_force = Some(4);
-        let expected = Finding::BacklogClamped {
+        let expected = Finding::BacklogClamped(finding::BacklogClamped {
             asked: 1_024,
             in_force: 4,
             somaxconn: Some(4),
-        };
+        });
         assert_eq!(find(&case.evidence()), Some(expected));
     }
 

@@ -1,7 +1,7 @@
 //! Connections refused: a connect was answered by RST. Nobody listened there, or something in between refused; Linux does not answer a full
 //! accept queue so, `tcp_abort_on_overflow` or not.
 
-use throng_record::{ErrorKind, Finding};
+use throng_record::{ErrorKind, Finding, finding};
 
 use super::Evidence;
 
@@ -15,7 +15,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
             (connected + connect.errors.total(), connected)
         }
     };
-    (refused > 0).then_some(Finding::ConnectionsRefused {
+    (refused > 0).then_some(Finding::ConnectionsRefused(finding::ConnectionsRefused {
         refused,
         begun: begun.max(refused),
         connected,
@@ -24,7 +24,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
             .ending
             .is_some_and(|ending| ending.died_early),
         was_listening: evidence.was_listening,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -44,13 +44,13 @@ mod tests {
         case.phase.warmup_begun = 1;
         assert_eq!(
             find(&case.evidence()),
-            Some(Finding::ConnectionsRefused {
+            Some(Finding::ConnectionsRefused(finding::ConnectionsRefused {
                 refused: 1,
                 begun: 161,
                 connected: 160,
                 server_died: false,
                 was_listening: Some(false)
-            })
+            }))
         );
     }
 
@@ -65,11 +65,11 @@ mod tests {
         }
         assert!(matches!(
             find(&case.evidence()),
-            Some(Finding::ConnectionsRefused {
+            Some(Finding::ConnectionsRefused(finding::ConnectionsRefused {
                 refused: 7,
                 begun: 100,
                 ..
-            })
+            }))
         ));
     }
 
@@ -78,7 +78,9 @@ mod tests {
         let mut case = Case::backlog();
         case.errors.count(ErrorKind::ConnectRefused, String::new);
         let has_died = |case: &Case| match find(&case.evidence()) {
-            Some(Finding::ConnectionsRefused { server_died, .. }) => Some(server_died),
+            Some(Finding::ConnectionsRefused(finding::ConnectionsRefused {
+                server_died, ..
+            })) => Some(server_died),
             _ => None,
         };
         assert_eq!(has_died(&case), Some(false));

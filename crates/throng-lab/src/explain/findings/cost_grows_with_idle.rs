@@ -5,7 +5,7 @@
 //! the beginning.
 
 use throng_record::accept::{IdleCost, Slope};
-use throng_record::{AcceptPhase, Finding};
+use throng_record::{AcceptPhase, Finding, finding};
 
 /// Nanoseconds for each connection.
 const SLOPE_LOW_MIN: f64 = 0.5;
@@ -21,7 +21,7 @@ pub(crate) fn find(phase: &AcceptPhase) -> Option<Finding> {
         one.ns_per_connection.total_cmp(&other.ns_per_connection)
     })?;
     let (first, last) = (cost.slices.first()?, cost.slices.last()?);
-    Some(Finding::CostGrowsWithIdle {
+    Some(Finding::CostGrowsWithIdle(finding::CostGrowsWithIdle {
         measured: measured.to_owned(),
         ns_per_connection: slope.ns_per_connection,
         ns_per_connection_low: slope.ns_per_connection_low,
@@ -29,7 +29,7 @@ pub(crate) fn find(phase: &AcceptPhase) -> Option<Finding> {
         idle: last.idle,
         cost_ns_last: last.cost_ns_median,
         cost_ns_first: first.cost_ns_median,
-    })
+    }))
 }
 
 fn growing(cost: &IdleCost) -> Option<Slope> {
@@ -73,7 +73,7 @@ mod tests {
             ..AcceptPhase::default()
         };
         find(&phase).map(|finding| match finding {
-            Finding::CostGrowsWithIdle { measured, .. } => measured,
+            Finding::CostGrowsWithIdle(finding::CostGrowsWithIdle { measured, .. }) => measured,
             other => panic!("{other:?}"),
         })
     }
@@ -88,7 +88,7 @@ mod tests {
             accept: cost(20.0, 19.0, 2_000, 202_000),
             ..AcceptPhase::default()
         };
-        let expected = Finding::CostGrowsWithIdle {
+        let expected = Finding::CostGrowsWithIdle(finding::CostGrowsWithIdle {
             measured: "accept".to_owned(),
             ns_per_connection: 20.0,
             ns_per_connection_low: 19.0,
@@ -96,7 +96,7 @@ mod tests {
             idle: 9_500,
             cost_ns_last: 202_000,
             cost_ns_first: 2_000,
-        };
+        });
         assert_eq!(find(&phase), Some(expected));
     }
 

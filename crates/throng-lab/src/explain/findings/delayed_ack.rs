@@ -7,7 +7,7 @@
 //! ACKs), so that some replies came without the wait; the times stand by themselves, with few a little shorter or longer; and the kernel counts each
 //! delayed ACK. Connections of one request hardly ever leave the mode of quick ACKs: they are not looked at.
 
-use throng_record::Finding;
+use throng_record::{Finding, finding};
 
 use super::{Evidence, count_between};
 
@@ -56,12 +56,12 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     // The middle one of those in the window.
     let below = pieces.count_between(0, WINDOW_NS.start() - 1) as f64;
     let middle = (below + delayed / 2.0) / pieces.len() as f64;
-    Some(Finding::DelayedAck {
+    Some(Finding::DelayedAck(finding::DelayedAck {
         share_of_replies,
         gap_ns_median: pieces.value_at_quantile(middle),
         delayed_acks,
         replies,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -96,12 +96,12 @@ mod tests {
     #[test]
     fn replies_whose_rest_came_after_40_ms_are_found() {
         let case = case(&[(1_000, 10), (42 * MS, 49), (200 * MS, 1)]);
-        let Some(Finding::DelayedAck {
+        let Some(Finding::DelayedAck(finding::DelayedAck {
             share_of_replies,
             gap_ns_median,
             delayed_acks: 49,
             replies: 100,
-        }) = find(&case.evidence())
+        })) = find(&case.evidence())
         else {
             panic!("{:?}", find(&case.evidence()));
         };

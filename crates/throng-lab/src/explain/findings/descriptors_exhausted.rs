@@ -3,7 +3,7 @@
 //! A built-in server says so itself. Any other is believed to have none left where its process stood at its limit with every connection
 //! open, and some connections were not served.
 
-use throng_record::{ErrorKind, Finding, Side};
+use throng_record::{ErrorKind, Finding, Side, finding};
 
 use super::Evidence;
 use crate::launcher::PAUSED;
@@ -18,13 +18,15 @@ const RESERVE_MAX: u64 = 4;
 pub(super) fn of_generator(evidence: &Evidence<'_>) -> Option<Finding> {
     const KIND: ErrorKind = ErrorKind::DescriptorsExhausted;
     let failed = evidence.errors.of(KIND);
-    (failed > 0 && evidence.connections.is_none()).then(|| Finding::DescriptorsExhausted {
-        side: Side::Generator,
-        limit: Some(evidence.limits.open_files_max),
-        // Not those at the first failure: others were in flight then, and had their descriptors.
-        open: evidence.connected(),
-        failed: evidence.failed_by(KIND),
-        descriptors_per_connection: None,
+    (failed > 0 && evidence.connections.is_none()).then(|| {
+        Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
+            side: Side::Generator,
+            limit: Some(evidence.limits.open_files_max),
+            // Not those at the first failure: others were in flight then, and had their descriptors.
+            open: evidence.connected(),
+            failed: evidence.failed_by(KIND),
+            descriptors_per_connection: None,
+        })
     })
 }
 
@@ -41,13 +43,15 @@ pub(super) fn of_server(evidence: &Evidence<'_>) -> Option<Finding> {
         return None;
     }
     let served = server.served.unwrap_or(evidence.connected());
-    Some(Finding::DescriptorsExhausted {
-        side: Side::Server,
-        limit: server.descriptors.map(|table| table.limit),
-        open: served,
-        failed: evidence.not_served().into(),
-        descriptors_per_connection: per_connection(evidence, served),
-    })
+    Some(Finding::DescriptorsExhausted(
+        finding::DescriptorsExhausted {
+            side: Side::Server,
+            limit: server.descriptors.map(|table| table.limit),
+            open: served,
+            failed: evidence.not_served().into(),
+            descriptors_per_connection: per_connection(evidence, served),
+        },
+    ))
 }
 
 /// What the server's only process had open ÷ connections that it served. Built-in servers take one for each, and their loops may have tables of
@@ -90,13 +94,13 @@ mod tests {
             kind: ErrorKind::ConnectTimedOut,
             message: String::new(),
         });
-        let expected = Finding::DescriptorsExhausted {
+        let expected = Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
             side: Side::Generator,
             limit: Some(1_024),
             open: 1_013,
             failed: 986,
             descriptors_per_connection: None,
-        };
+        });
         assert_eq!(of_generator(&case.evidence()), Some(expected));
         assert_eq!(of_server(&case.evidence()), None);
     }
@@ -112,13 +116,13 @@ mod tests {
             )));
             of_server(&case.evidence())
         };
-        let expected = Finding::DescriptorsExhausted {
+        let expected = Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
             side: Side::Server,
             limit: None,
             open: 20,
             failed: 12,
             descriptors_per_connection: None,
-        };
+        });
         let found = paused("Too many open files (os error 24)");
         assert_eq!(found.as_ref(), Some(&expected));
         let full = "all loops are full (2 of them, the last with 243 connections)";
@@ -137,10 +141,10 @@ mod tests {
         });
         case.served = Some(6_678);
         let each = |case: &Case| match of_server(&case.evidence()) {
-            Some(Finding::DescriptorsExhausted {
+            Some(Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
                 descriptors_per_connection,
                 ..
-            }) => descriptors_per_connection,
+            })) => descriptors_per_connection,
             other => panic!("{other:?}"),
         };
         let three = each(&case).expect("told");

@@ -3,7 +3,7 @@
 //! Of kept connections, those of which the server's kernel acknowledged nothing until the reply timed out, where its accept queue overflowed. One that
 //! a retransmission completed in time is not known.
 
-use throng_record::{ErrorKind, Finding};
+use throng_record::{ErrorKind, Finding, finding};
 
 use super::Evidence;
 
@@ -11,25 +11,29 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let Some((phase, account)) = evidence.connections else {
         return of_kept(evidence);
     };
-    (account.final_acks_dropped > 0).then(|| Finding::FinalAckDropped {
-        connections: account.final_acks_dropped,
-        data_retransmissions: Some(phase.data_retransmissions),
-        syn_ack_retransmissions: evidence
-            .handshakes
-            .map(|handshakes| handshakes.syn_ack_retransmissions),
-        waited_ns_max: account.final_ack_waited_ns_max,
+    (account.final_acks_dropped > 0).then(|| {
+        Finding::FinalAckDropped(finding::FinalAckDropped {
+            connections: account.final_acks_dropped,
+            data_retransmissions: Some(phase.data_retransmissions),
+            syn_ack_retransmissions: evidence
+                .handshakes
+                .map(|handshakes| handshakes.syn_ack_retransmissions),
+            waited_ns_max: account.final_ack_waited_ns_max,
+        })
     })
 }
 
 fn of_kept(evidence: &Evidence<'_>) -> Option<Finding> {
     let connections = evidence.errors.of(ErrorKind::NotAcknowledged);
     let overflows = evidence.counter_of_overflow("TcpExt.ListenOverflows");
-    (connections > 0 && overflows > 0).then_some(Finding::FinalAckDropped {
-        connections,
-        data_retransmissions: None,
-        syn_ack_retransmissions: None,
-        waited_ns_max: evidence.setting.reply_timeout_ns,
-    })
+    (connections > 0 && overflows > 0).then_some(Finding::FinalAckDropped(
+        finding::FinalAckDropped {
+            connections,
+            data_retransmissions: None,
+            syn_ack_retransmissions: None,
+            waited_ns_max: evidence.setting.reply_timeout_ns,
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -52,12 +56,12 @@ mod tests {
         });
         assert_eq!(
             find(&case.evidence()),
-            Some(Finding::FinalAckDropped {
+            Some(Finding::FinalAckDropped(finding::FinalAckDropped {
                 connections: 5,
                 data_retransmissions: Some(17),
                 syn_ack_retransmissions: Some(11),
                 waited_ns_max: 3_200_000_000,
-            })
+            }))
         );
     }
 
@@ -71,12 +75,12 @@ mod tests {
         }
         assert_eq!(find(&case.evidence()), None, "lost on the way");
         case.counter("TcpExt.ListenOverflows", 7);
-        let expected = Finding::FinalAckDropped {
+        let expected = Finding::FinalAckDropped(finding::FinalAckDropped {
             connections: 3,
             data_retransmissions: None,
             syn_ack_retransmissions: None,
             waited_ns_max: 10_000_000_000,
-        };
+        });
         assert_eq!(find(&case.evidence()), Some(expected));
         case.errors.counts.clear();
         case.errors.count(ErrorKind::ReplyTimedOut, String::new);

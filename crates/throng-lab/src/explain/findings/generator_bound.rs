@@ -1,6 +1,6 @@
 //! Generator-bound: the figure is the generator's, as the check of that name found it.
 
-use throng_record::{CheckKind, CheckResult, Finding};
+use throng_record::{CheckKind, CheckResult, Finding, finding};
 
 use super::Evidence;
 
@@ -8,10 +8,10 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let is_bound = evidence.checks.iter().any(|check| {
         check.kind == CheckKind::GeneratorBound && check.result == CheckResult::Qualified
     });
-    is_bound.then_some(Finding::GeneratorBound {
+    is_bound.then_some(Finding::GeneratorBound(finding::GeneratorBound {
         generator_busy: evidence.busy.generator?,
         server_busy: evidence.busy.server?,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -40,10 +40,10 @@ mod tests {
 
     #[test]
     fn it_follows_its_check() {
-        let expected = Finding::GeneratorBound {
+        let expected = Finding::GeneratorBound(finding::GeneratorBound {
             generator_busy: 0.99,
             server_busy: 0.6,
-        };
+        });
         let kind = CheckKind::GeneratorBound;
         assert_eq!(found(kind, CheckResult::Qualified), Some(expected));
         assert_eq!(found(kind, CheckResult::Passed), None);

@@ -4,7 +4,7 @@
 //! it goes through all of them in vain before it turns to the others. Two things are asked for: the rate has halved, and it did so there:
 //! against the connects just before as well, so that a server which slows down little by little is not mistaken for it.
 
-use throng_record::{Finding, Timeline};
+use throng_record::{Finding, Timeline, finding};
 
 use super::Evidence;
 
@@ -31,12 +31,12 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let just_before = rate(timeline, half / 2, half)?;
     let after = rate(timeline, half, u64::from(connected))?;
     (before >= FALL_MIN * after && just_before >= FALL_MIN * after).then_some(
-        Finding::HalfThePortsGone {
+        Finding::HalfThePortsGone(finding::HalfThePortsGone {
             ports,
             connections: sources.busiest,
             rate_before_per_second: before,
             rate_after_per_second: after,
-        },
+        }),
     )
 }
 
@@ -83,12 +83,12 @@ mod tests {
     #[test]
     fn a_rate_that_falls_at_the_half_is_told_with_both_rates() {
         let case = case(&[250, 250, 100, 100, 100]);
-        let expected = Finding::HalfThePortsGone {
+        let expected = Finding::HalfThePortsGone(finding::HalfThePortsGone {
             ports: 1_000,
             connections: 800,
             rate_before_per_second: 2_500.0,
             rate_after_per_second: 1_000.0,
-        };
+        });
         assert_eq!(find(&case.evidence()), Some(expected));
     }
 
@@ -115,10 +115,10 @@ mod tests {
         case.connect.connected = 1_200;
         assert!(matches!(
             find(&case.evidence()),
-            Some(Finding::HalfThePortsGone {
+            Some(Finding::HalfThePortsGone(finding::HalfThePortsGone {
                 connections: 600,
                 ..
-            })
+            }))
         ));
     }
 }

@@ -7,7 +7,7 @@
 //! Where the server takes any number of connections and yet leaves them in the accept queue, the loop that would accept them is the
 //! one that is blocked: those waits count here too.
 
-use throng_record::Finding;
+use throng_record::{Finding, finding};
 
 use super::Evidence;
 use super::idle_server::idle_server;
@@ -26,12 +26,14 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         slow += idle.phase.attribution.first_bytes_by_accept_queue;
         delayed += idle.account.delayed_by_accept_queue;
     }
-    (idle.is_slow(slow) || idle.is_delayed(delayed)).then(|| Finding::HeadOfLineBlocking {
-        requests: slow.max(delayed),
-        of_requests: idle.phase.begun,
-        service_time_ns,
-        first_byte_ns_median: idle.phase.first_byte_latency.p50_ns,
-        server_busy: idle.busy,
+    (idle.is_slow(slow) || idle.is_delayed(delayed)).then(|| {
+        Finding::HeadOfLineBlocking(finding::HeadOfLineBlocking {
+            requests: slow.max(delayed),
+            of_requests: idle.phase.begun,
+            service_time_ns,
+            first_byte_ns_median: idle.phase.first_byte_latency.p50_ns,
+            server_busy: idle.busy,
+        })
     })
 }
 
@@ -47,7 +49,9 @@ mod tests {
         case.account.delayed_by_service = by_service;
         case.busy.server = busy;
         match find(&case.evidence()) {
-            Some(Finding::HeadOfLineBlocking { requests, .. }) => Some(requests),
+            Some(Finding::HeadOfLineBlocking(finding::HeadOfLineBlocking { requests, .. })) => {
+                Some(requests)
+            }
             None => None,
             other => panic!("{other:?}"),
         }
@@ -93,7 +97,10 @@ mod tests {
         case.phase.attribution.first_bytes_by_service = 7;
         assert_eq!(find(&case.evidence()), None);
         case.accepts_any_number = true;
-        let Some(Finding::HeadOfLineBlocking { requests: 107, .. }) = find(&case.evidence()) else {
+        let Some(Finding::HeadOfLineBlocking(finding::HeadOfLineBlocking {
+            requests: 107, ..
+        })) = find(&case.evidence())
+        else {
             panic!("{:?}", find(&case.evidence()));
         };
     }

@@ -9,7 +9,7 @@
 //! unknown server that come to one core together may do so by chance, each waiting for its clients now and then: there it is told only
 //! where clients asked for several times as much as all CPUs could do at once.
 
-use throng_record::{CatalogueRecord, DeclaredModel, Finding, OneCoreCause};
+use throng_record::{CatalogueRecord, DeclaredModel, Finding, OneCoreCause, finding};
 
 use super::Evidence;
 
@@ -59,7 +59,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let held_by = held_by(evidence, &cores);
     let is_by_chance = held_by == OneCoreCause::NotKnown
         && connections < CONNECTIONS_PER_CPU_MIN.saturating_mul(cores.allowed);
-    (!is_by_chance).then_some(Finding::OneCoreOfMany {
+    (!is_by_chance).then_some(Finding::OneCoreOfMany(finding::OneCoreOfMany {
         cores_used: cores.used,
         cores_allowed: cores.allowed,
         cores_idle: idle,
@@ -67,7 +67,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         threads_max: evidence.server.threads_max,
         connections,
         held_by,
-    })
+    }))
 }
 
 fn held_by(evidence: &Evidence<'_>, cores: &CoresSeen) -> OneCoreCause {
@@ -137,7 +137,7 @@ mod tests {
 
     fn held(case: &Case) -> Option<OneCoreCause> {
         match find(&case.evidence()) {
-            Some(Finding::OneCoreOfMany { held_by, .. }) => Some(held_by),
+            Some(Finding::OneCoreOfMany(finding::OneCoreOfMany { held_by, .. })) => Some(held_by),
             None => None,
             other => panic!("{other:?}"),
         }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn its_evidence_is_what_was_seen() {
-        let expected = Finding::OneCoreOfMany {
+        let expected = Finding::OneCoreOfMany(finding::OneCoreOfMany {
             cores_used: 1.0,
             cores_allowed: 4,
             cores_idle: 2.9,
@@ -161,7 +161,7 @@ mod tests {
             threads_max: 33,
             connections: 32,
             held_by: OneCoreCause::NotKnown,
-        };
+        });
         assert_eq!(find(&case().evidence()), Some(expected));
     }
 

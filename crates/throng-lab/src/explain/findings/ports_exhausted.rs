@@ -1,6 +1,6 @@
 //! Ports exhausted: no local port was left for a further connection to the same destination, and `connect(2)` said `EADDRNOTAVAIL`.
 
-use throng_record::{ErrorKind, Finding};
+use throng_record::{ErrorKind, Finding, finding};
 
 use super::Evidence;
 
@@ -11,21 +11,21 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     if let Some((phase, _)) = evidence.connections {
         let connected = u32::try_from(phase.connected_in_all()).unwrap_or(u32::MAX);
-        return Some(Finding::PortsExhausted {
+        return Some(Finding::PortsExhausted(finding::PortsExhausted {
             ports: evidence.ports()?,
             source_addresses: evidence.sources_of(connected)?.addresses,
             open: 0,
             failed: evidence.errors.of(KIND),
-        });
+        }));
     }
     // Not those at the first failure: others were in flight then, and had their ports.
     let open = evidence.connected();
-    Some(Finding::PortsExhausted {
+    Some(Finding::PortsExhausted(finding::PortsExhausted {
         ports: evidence.ports()?,
         source_addresses: evidence.sources(open)?.addresses,
         open,
         failed: evidence.failed_by(KIND),
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -54,12 +54,12 @@ mod tests {
             message: String::new(),
         });
         case.connect.not_begun = 1_752;
-        let expected = Finding::PortsExhausted {
+        let expected = Finding::PortsExhausted(finding::PortsExhausted {
             ports: 28_232,
             source_addresses: 1,
             open: 28_232,
             failed: 1_768,
-        };
+        });
         assert_eq!(find(&case.evidence()), Some(expected));
     }
 
@@ -70,12 +70,12 @@ mod tests {
         case.limits.machine.ip_local_port_range = Some((1_024, 1_500));
         assert_eq!(find(&case.evidence()), None);
         case.errors.count(ErrorKind::PortsExhausted, String::new);
-        let expected = Finding::PortsExhausted {
+        let expected = Finding::PortsExhausted(finding::PortsExhausted {
             ports: 477,
             source_addresses: 1,
             open: 0,
             failed: 1,
-        };
+        });
         assert_eq!(find(&case.evidence()), Some(expected));
     }
 }

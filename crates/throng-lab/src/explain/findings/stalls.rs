@@ -11,7 +11,7 @@
 //! them, for half as long as all stalls together, the machine may be why, and there is no finding. Other programs take turns with the server
 //! at no fixed times: they explain no stalls that come at equal intervals.
 
-use throng_record::{Finding, SideRecord};
+use throng_record::{Finding, SideRecord, finding};
 
 use super::Evidence;
 
@@ -70,7 +70,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     {
         return None;
     }
-    Some(Finding::Stalls {
+    Some(Finding::Stalls(finding::Stalls {
         stalls: stalls.len() as u32,
         stall_ns_median: median(stalls.iter().map(|stall| stall.length_ns)),
         stall_ns_max: longest_ns,
@@ -78,7 +78,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         share_of_window: share(&stalls),
         waiting_max: stalls.iter().map(|stall| stall.waiting).max()?,
         latency_ns_median: median_latency_ns,
-    })
+    }))
 }
 
 fn length_ns(stalls: &[Stall]) -> u64 {
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_fifth_of_a_second_every_two_seconds_is_found_with_its_period() {
-        let expected = Finding::Stalls {
+        let expected = Finding::Stalls(finding::Stalls {
             stalls: 5,
             stall_ns_median: 200 * MS,
             stall_ns_max: 203 * MS,
@@ -187,11 +187,11 @@ mod tests {
             share_of_window: 0.1,
             waiting_max: 20,
             latency_ns_median: 0,
-        };
+        });
         let mut found = find(&case(&[200, 198, 199, 203, 200]).evidence()).expect("found");
-        let Finding::Stalls {
+        let Finding::Stalls(finding::Stalls {
             latency_ns_median, ..
-        } = &mut found
+        }) = &mut found
         else {
             panic!("{found:?}");
         };
@@ -204,7 +204,8 @@ mod tests {
     fn irregular_ones_have_no_period() {
         let mut case = case(&[200, 200, 200]);
         case.exchange.silences[1].at_ns += 900 * MS;
-        let Some(Finding::Stalls { period_ns, .. }) = find(&case.evidence()) else {
+        let Some(Finding::Stalls(finding::Stalls { period_ns, .. })) = find(&case.evidence())
+        else {
             panic!("they are stalls");
         };
         assert_eq!(period_ns, None);

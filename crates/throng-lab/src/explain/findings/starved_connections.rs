@@ -8,7 +8,7 @@
 //! Not where the server serves fewer connections at once than there are: the others wait by its design, and what it serves is told as such. Nor where the
 //! tenths differ too: that is told once.
 
-use throng_record::{Finding, RepliesPerConnection};
+use throng_record::{Finding, RepliesPerConnection, finding};
 
 use super::Evidence;
 use super::unfair_service;
@@ -42,14 +42,16 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let starved = exchange.starved;
     let is_waiting = are_more_than_unlucky(starved.connections)
         && starved.waited_ns_max >= TIMES_SLOWEST_MIN * starved.reply_ns_max;
-    (shares.is_some() || is_waiting).then(|| Finding::StarvedConnections {
-        connections,
-        seldom_served: shares.map(|shares| shares.seldom_served),
-        replies_min: shares.map(|shares| shares.min),
-        replies_median: shares.map(|shares| shares.median),
-        waiting: is_waiting.then_some(starved.connections),
-        waited_ns_max: is_waiting.then_some(starved.waited_ns_max),
-        reply_ns_max: starved.reply_ns_max,
+    (shares.is_some() || is_waiting).then(|| {
+        Finding::StarvedConnections(finding::StarvedConnections {
+            connections,
+            seldom_served: shares.map(|shares| shares.seldom_served),
+            replies_min: shares.map(|shares| shares.min),
+            replies_median: shares.map(|shares| shares.median),
+            waiting: is_waiting.then_some(starved.connections),
+            waited_ns_max: is_waiting.then_some(starved.waited_ns_max),
+            reply_ns_max: starved.reply_ns_max,
+        })
     })
 }
 
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn one_connection_of_twenty_with_a_fifth_of_the_replies_is_found() {
-        let expected = Finding::StarvedConnections {
+        let expected = Finding::StarvedConnections(finding::StarvedConnections {
             connections: 20,
             seldom_served: Some(1),
             replies_min: Some(100),
@@ -117,7 +119,7 @@ mod tests {
             waiting: None,
             waited_ns_max: None,
             reply_ns_max: 4 * MS,
-        };
+        });
         assert_eq!(find(&closed(|_| {}).evidence()), Some(expected));
         assert!(!is_found(&closed(|shares| shares.seldom_served = 0)));
     }
@@ -145,7 +147,7 @@ mod tests {
 
     #[test]
     fn one_that_waits_five_times_as_long_as_any_reply_took_is_found_in_any_loop() {
-        let expected = Finding::StarvedConnections {
+        let expected = Finding::StarvedConnections(finding::StarvedConnections {
             connections: 20,
             seldom_served: None,
             replies_min: None,
@@ -153,7 +155,7 @@ mod tests {
             waiting: Some(1),
             waited_ns_max: Some(20 * MS),
             reply_ns_max: 4 * MS,
-        };
+        });
         assert_eq!(find(&waiting(1, 20).evidence()), Some(expected));
         assert!(!is_found(&waiting(1, 19)));
         assert!(!is_found(&waiting(0, 20)));

@@ -3,7 +3,7 @@
 //! Where its accept queue overflowed so often that this explains them, they are evidence of that finding and none of their own. Of kept connections, whose `TCP_INFO` tells how often; where each message has a connection of its own, every slow connect is attributed by
 //! itself.
 
-use throng_record::Finding;
+use throng_record::{Finding, finding};
 
 use super::Evidence;
 use super::accept_queue_overflow::explains_retransmissions;
@@ -17,13 +17,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         return None;
     }
     let overflows = evidence.counter("TcpExt.ListenOverflows");
-    Some(Finding::SynRetransmissionSteps {
-        connections: connect.retransmitted,
-        retransmissions: connect.syn_retransmissions,
-        connect_ns_max: connect.latency.max_ns,
-        overflows: evidence.server.is_in_sight.then_some(overflows),
-        backlog: evidence.backlog(),
-    })
+    Some(Finding::SynRetransmissionSteps(
+        finding::SynRetransmissionSteps {
+            connections: connect.retransmitted,
+            retransmissions: connect.syn_retransmissions,
+            connect_ns_max: connect.latency.max_ns,
+            overflows: evidence.server.is_in_sight.then_some(overflows),
+            backlog: evidence.backlog(),
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -40,13 +42,13 @@ mod tests {
         case.connect.syn_retransmissions = 8;
         case.backlog_in_force = Some(5);
         let told = |case: &Case| match find(&case.evidence()) {
-            Some(Finding::SynRetransmissionSteps {
+            Some(Finding::SynRetransmissionSteps(finding::SynRetransmissionSteps {
                 connections: 3,
                 retransmissions: 8,
                 connect_ns_max,
                 overflows,
                 backlog: Some(5),
-            }) => {
+            })) => {
                 assert!((3_000_000_000..3_020_000_000).contains(&connect_ns_max));
                 overflows
             }

@@ -1,3 +1,5 @@
+use throng_findings::findings::kind;
+
 use super::hand_made::{Case, listener};
 use super::*;
 
@@ -21,7 +23,7 @@ fn what_lost_most_stands_first() {
     case.errors
         .count(throng_record::ErrorKind::ConnectRefused, String::new);
     let findings = findings(&case.evidence());
-    let names: Vec<&str> = findings.iter().map(Finding::name).collect();
+    let names: Vec<&str> = findings.iter().map(|finding| kind(finding).name).collect();
     assert_eq!(
         names,
         [

@@ -3,7 +3,7 @@
 //! A built-in server says so itself. Any other is believed to have met the least of the limits where it was seen within a tenth of it, and some
 //! connections were not served. Which limit it was is inferred: the one that allows the fewest threads.
 
-use throng_record::Finding;
+use throng_record::{Finding, finding};
 
 use super::Evidence;
 use crate::capacity::MAPPINGS_OF_BUILT_IN_THREAD;
@@ -31,13 +31,13 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     if evidence.connections.is_some() || !(says_so || is_near && evidence.not_served() > 0) {
         return None;
     }
-    Some(Finding::ThreadsExhausted {
+    Some(Finding::ThreadsExhausted(finding::ThreadsExhausted {
         limit_name: least.name.to_owned(),
         limit: least.value,
         threads: server.threads_max,
         served: server.served.unwrap_or(evidence.connected()),
         of_connections: evidence.setting.connections,
-    })
+    }))
 }
 
 fn least(evidence: &Evidence<'_>) -> Option<Bound> {
@@ -96,9 +96,11 @@ mod tests {
 
     fn limit(case: &Case) -> Option<(String, u64)> {
         match find(&case.evidence()) {
-            Some(Finding::ThreadsExhausted {
-                limit_name, limit, ..
-            }) => Some((limit_name, limit)),
+            Some(Finding::ThreadsExhausted(finding::ThreadsExhausted {
+                limit_name,
+                limit,
+                ..
+            })) => Some((limit_name, limit)),
             None => None,
             other => panic!("{other:?}"),
         }
@@ -108,13 +110,13 @@ mod tests {
     fn the_least_limit_is_named_with_what_was_served() {
         let mut case = case(32_700, 31_000);
         case.limits.machine.max_map_count = Some(262_144);
-        let expected = Finding::ThreadsExhausted {
+        let expected = Finding::ThreadsExhausted(finding::ThreadsExhausted {
             limit_name: "kernel.pid_max".to_owned(),
             limit: 32_768,
             threads: 32_700,
             served: 31_000,
             of_connections: 32_000,
-        };
+        });
         assert_eq!(find(&case.evidence()), Some(expected));
         case.limits.machine.cgroup_pids_max = Some(20_000);
         assert_eq!(limit(&case), Some(("pids.max".to_owned(), 20_000)));

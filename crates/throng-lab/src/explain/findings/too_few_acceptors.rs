@@ -3,7 +3,7 @@
 //! Not where the server takes any number of connections, or as many as there are clients: what keeps *its* queue from being emptied is a
 //! loop that blocks, and more acceptors of that kind are no remedy.
 
-use throng_record::Finding;
+use throng_record::{Finding, finding};
 
 use super::Evidence;
 use super::idle_server::idle_server;
@@ -22,13 +22,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let slow = idle.phase.attribution.first_bytes_by_accept_queue;
     let delayed = idle.account.delayed_by_accept_queue;
     let is_long = depth_mean >= DEPTH_MEAN_MIN;
-    (idle.is_slow(slow) || is_long && idle.is_delayed(delayed)).then(|| Finding::TooFewAcceptors {
-        requests: slow.max(delayed),
-        of_requests: idle.phase.begun,
-        serves_at_once: evidence.serves_at_once,
-        clients: evidence.setting.connections,
-        depth_mean,
-        server_busy: idle.busy,
+    (idle.is_slow(slow) || is_long && idle.is_delayed(delayed)).then(|| {
+        Finding::TooFewAcceptors(finding::TooFewAcceptors {
+            requests: slow.max(delayed),
+            of_requests: idle.phase.begun,
+            serves_at_once: evidence.serves_at_once,
+            clients: evidence.setting.connections,
+            depth_mean,
+            server_busy: idle.busy,
+        })
     })
 }
 
@@ -45,7 +47,9 @@ mod tests {
         case.queue.listeners = vec![listener(256, 8, depth_mean)];
         case.busy.server = busy;
         match find(&case.evidence()) {
-            Some(Finding::TooFewAcceptors { requests, .. }) => Some(requests),
+            Some(Finding::TooFewAcceptors(finding::TooFewAcceptors { requests, .. })) => {
+                Some(requests)
+            }
             None => None,
             other => panic!("{other:?}"),
         }

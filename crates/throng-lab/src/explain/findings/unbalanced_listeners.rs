@@ -1,7 +1,7 @@
 //! Unbalanced listeners: several share one port by `SO_REUSEPORT`, the kernel deals connections out by their hash, and one has a queue
 //! while another is idle.
 
-use throng_record::{Finding, ListenerRecord};
+use throng_record::{Finding, ListenerRecord, finding};
 
 use super::Evidence;
 
@@ -27,12 +27,14 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     let is_unbalanced = busiest.depth_mean >= BUSIEST_DEPTH_MEAN_MIN
         && busiest.depth_mean >= DEPTH_RATIO_MIN * idlest.depth_mean
         && queue.uneven_share? >= UNEVEN_SHARE_MIN;
-    is_unbalanced.then(|| Finding::UnbalancedListeners {
-        listeners: sharing().count() as u32,
-        busiest_depth_max: busiest.depth_max,
-        busiest_depth_mean: busiest.depth_mean,
-        idlest_depth_max: idlest.depth_max,
-        idlest_depth_mean: idlest.depth_mean,
+    is_unbalanced.then(|| {
+        Finding::UnbalancedListeners(finding::UnbalancedListeners {
+            listeners: sharing().count() as u32,
+            busiest_depth_max: busiest.depth_max,
+            busiest_depth_mean: busiest.depth_mean,
+            idlest_depth_max: idlest.depth_max,
+            idlest_depth_mean: idlest.depth_mean,
+        })
     })
 }
 

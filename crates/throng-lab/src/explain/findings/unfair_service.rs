@@ -4,7 +4,7 @@
 //! such. Nor where some were never served at all, which fails a check of its own. Connections that failed are not compared, and what two threads of
 //! the generator differ by is not the server's doing.
 
-use throng_record::Finding;
+use throng_record::{Finding, finding};
 
 use super::Evidence;
 
@@ -35,7 +35,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
     // Both sides are multiplied out, since there may be connections and threads without a reply.
     let is_the_servers = shares.shard_mean_min > 0.0
         && high * shares.shard_mean_min >= RATIO_MIN * low * shares.shard_mean_max;
-    (is_beyond_chance && is_the_servers).then_some(Finding::UnfairService {
+    (is_beyond_chance && is_the_servers).then_some(Finding::UnfairService(finding::UnfairService {
         connections: shares.connections,
         replies_min: shares.min,
         replies_p10: shares.p10,
@@ -43,7 +43,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<Finding> {
         replies_p90: shares.p90,
         replies_max: shares.max,
         fairness_jain: shares.fairness_jain,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_tenth_with_twice_as_many_as_another_is_unfair() {
-        let expected = Finding::UnfairService {
+        let expected = Finding::UnfairService(finding::UnfairService {
             connections: 32,
             replies_min: 360,
             replies_p10: 400,
@@ -93,7 +93,7 @@ mod tests {
             replies_p90: 800,
             replies_max: 920,
             fairness_jain: 0.93,
-        };
+        });
         assert_eq!(find(&case(|_| {}).evidence()), Some(expected));
         assert!(!is_found(|shares| shares.p90 = 799));
         assert!(is_found(|shares| shares.p10 = 0));
