@@ -1,8 +1,13 @@
-//! Findings: what explains a trial's figures. Each is a file with what it is called, its evidence in a sentence, cause, remedy, and by what one is
-//! worse than another of its kind; its page is told of at length by `throng explain`.
+//! Findings: what explains a trial's figures. Each is a file with how it is found, what it is called, its evidence in a sentence, cause, remedy, and by
+//! what one is worse than another of its kind; `throng explain` shows its page.
+//!
+//! A finding claims something, so each has thresholds above what chance makes, with their reasons beside them. None is made from
+//! counters that somebody else may have moved: in the host's network they are believed only where the trial's own connections show the
+//! same ([`Evidence::counter_of_overflow`]).
 
 mod accept_queue_overflow;
 mod backlog_clamped;
+mod capacity;
 mod clause;
 mod connections_refused;
 mod cost_grows_with_idle;
@@ -12,18 +17,21 @@ mod final_ack_dropped;
 mod generator_bound;
 mod half_the_ports_gone;
 mod head_of_line_blocking;
+mod idle_server;
 mod one_core_of_many;
 mod ports_exhausted;
 mod stalls;
 mod starved_connections;
 mod syn_cookies;
 mod syn_retransmission_steps;
-mod threads_exhausted;
+pub(crate) mod threads_exhausted;
 mod too_few_acceptors;
 mod unbalanced_listeners;
 mod unfair_service;
 
 use throng_record::Finding;
+
+use crate::evidence::Evidence;
 
 /// What all findings of a kind have in common.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +64,14 @@ macro_rules! kinds {
     ($($module:ident: $variant:ident),+ $(,)?) => {
         /// Every kind, the gravest first.
         pub const KINDS: &[&Kind] = &[$(&$module::KIND),+];
+
+        /// Every finding of a trial whose checks have been made, the gravest first.
+        #[must_use]
+        pub fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+            let mut all = Vec::new();
+            $(all.extend($module::find(evidence).into_iter().map(Finding::$variant));)+
+            all
+        }
 
         /// The kind of a finding.
         #[must_use]

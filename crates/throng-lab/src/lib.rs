@@ -7,7 +7,6 @@
 
 pub mod capacity;
 pub mod catalogue;
-mod checks;
 mod child;
 pub mod contract;
 mod estimate;
@@ -18,7 +17,6 @@ pub mod guard;
 mod job;
 mod launcher;
 mod lifetime;
-mod limit;
 pub mod machine;
 pub mod network;
 mod observer;

@@ -142,6 +142,15 @@ fn digits(value: f64, decimals: usize) -> String {
     format!("{value:.*}", decimals.saturating_sub(fewer))
 }
 
+/// The last lines of a program's output as the end of an error message; nothing where there are none.
+#[must_use]
+pub fn tail_in_words(tail: &[String]) -> String {
+    if tail.is_empty() {
+        return String::new();
+    }
+    format!("\nthe last of its output:\n    {}", tail.join("\n    "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

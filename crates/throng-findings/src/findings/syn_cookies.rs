@@ -5,12 +5,23 @@ use throng_record::finding::SynCookies;
 use throng_record::format::{exact, plural, times};
 
 use super::{Kind, Words};
+use crate::evidence::Evidence;
 
 pub(super) const KIND: Kind = Kind {
     name: "syn-cookies",
     title: "SYN cookies in use",
     page: include_str!("../../../../docs/findings/syn-cookies.md"),
 };
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Option<SynCookies> {
+    let sent = evidence.counter_of_overflow("TcpExt.SyncookiesSent");
+    (sent > 0).then(|| SynCookies {
+        sent,
+        received: evidence.counter("TcpExt.SyncookiesRecv"),
+        failed: evidence.counter("TcpExt.SyncookiesFailed"),
+        request_queue_full: evidence.counter("TcpExt.TCPReqQFullDoCookies"),
+    })
+}
 
 impl Words for SynCookies {
     fn happened(&self) -> String {
@@ -33,5 +44,34 @@ impl Words for SynCookies {
 
     fn gravity(&self) -> f64 {
         self.sent as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_record::Network;
+
+    use super::*;
+    use crate::hand_made::Case;
+
+    #[test]
+    fn cookies_sent_are_told_with_what_became_of_them() {
+        let mut case = Case::backlog();
+        case.counter("TcpExt.SyncookiesRecv", 24);
+        assert_eq!(find(&case.evidence()), None, "none sent");
+        case.counter("TcpExt.SyncookiesSent", 27);
+        case.counter("TcpExt.SyncookiesFailed", 2);
+        case.counter("TcpExt.TCPReqQFullDoCookies", 26);
+        assert_eq!(
+            find(&case.evidence()),
+            Some(SynCookies {
+                sent: 27,
+                received: 24,
+                failed: 2,
+                request_queue_full: 26
+            })
+        );
+        case.trial.network = Network::Host;
+        assert_eq!(find(&case.evidence()), None, "may be another server's");
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::client::Client;
 use super::server::Server;
 use super::subject::Subject;
-use crate::output::tail_in_words;
 use throng_record::Workload;
+use throng_record::format::tail_in_words;
 
 /// How long a client waits for the next byte, or for room to send one.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -3,10 +3,11 @@
 //! A built-in server must drain and exit with 0. From a command only the first is asked: most servers simply die of SIGTERM,
 //! and one that ignores it is a nuisance, but its figures stand.
 
+use throng_record::format::tail_in_words;
 use throng_record::{Check, CheckKind, CheckResult, TargetKind};
 
 use super::{made, not_applicable};
-use crate::launcher::LifeEnd;
+use crate::server::LifeEnd;
 
 pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     let kind = CheckKind::ServerDied;
@@ -24,7 +25,7 @@ pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
         }
     };
     let fail = |what: &str| {
-        let detail = format!("{what}{}", ending.tail_in_words());
+        let detail = format!("{what}{}", tail_in_words(&ending.tail));
         made(kind, CheckResult::Failed, None, None, detail)
     };
     if ending.died_early {
@@ -56,7 +57,8 @@ pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launcher::{Asked, Ending};
+    use crate::asked::Asked;
+    use crate::server::Ending;
 
     fn check_of(target: TargetKind, ending: &Ending) -> Check {
         let ended = LifeEnd::Ended(ending.clone(), Asked::default());

@@ -1,10 +1,8 @@
 //! Which side bounded the throughput.
 
-use throng_record::{Limit, Pacing, SideRecord};
+use throng_record::{Limit, LoadJob, Pacing, Phases, SideRecord, Trial};
 
-use crate::checks::lost::Lost;
-use crate::checks::other_programs::Others;
-use crate::checks::steal;
+use crate::checks::{Lost, Others, certain_ns};
 
 /// A server at this share of its cores is busy.
 pub(crate) const SERVER_BUSY: f64 = 0.90;
@@ -26,18 +24,41 @@ pub(crate) struct Busy {
     pub(crate) generator: Option<f64>,
 }
 
+impl Busy {
+    /// In the measured window.
+    pub(crate) fn of(trial: &Trial) -> Self {
+        let generator = trial.generator.as_ref();
+        Self {
+            server: trial.server.as_ref().and_then(server_busy),
+            generator: generator.and_then(|side| busy(side, trial.job.fleet.shards)),
+        }
+    }
+
+    /// The same with the time in which they waited for a CPU; absent where that could not be read.
+    pub(crate) fn wanted_by(trial: &Trial) -> Self {
+        let of_side = |side: &Option<SideRecord>, threads: Option<u32>| {
+            let side = side.as_ref()?;
+            wanted(side, threads.unwrap_or(side.threads_max))
+        };
+        Self {
+            server: of_side(&trial.server, None),
+            generator: of_side(&trial.generator, Some(trial.job.fleet.shards)),
+        }
+    }
+}
+
 /// What the limit is told by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sides {
-    pub(crate) busy: Busy,
-    pub(crate) is_server_visible: bool,
+struct Sides {
+    busy: Busy,
+    is_server_visible: bool,
     /// By other programs.
-    pub(crate) are_crowded_out: bool,
+    are_crowded_out: bool,
 }
 
 /// What share of the cores that it can use at once a side ran on *or waited for*, with others on the same CPUs: idle by its own CPU
 /// time, it may have had no CPU to run on.
-pub(crate) fn wanted(side: &SideRecord, at_once: u32) -> Option<f64> {
+fn wanted(side: &SideRecord, at_once: u32) -> Option<f64> {
     let wanted_ns = side.cpu_ns.saturating_add(side.run_delay_ns?) as f64;
     (side.window_ns > 0).then(|| wanted_ns / (side.window_ns as f64 * cores(side, at_once)))
 }
@@ -45,7 +66,7 @@ pub(crate) fn wanted(side: &SideRecord, at_once: u32) -> Option<f64> {
 /// Whether others were in the way: one side or the other could have run nearly all the time, and one of them waited for a tenth of it, on CPUs that
 /// others used. That it waited is not enough: its own threads, and the other side, may have been what it waited for. Each side with the
 /// number of cores that it could use at once.
-pub(crate) fn are_crowded_out(sides: &[(&SideRecord, u32)]) -> bool {
+fn are_crowded_out(sides: &[(&SideRecord, u32)]) -> bool {
     const WAITED_MIN: f64 = 0.1;
     let could_run: f64 = sides
         .iter()
@@ -66,14 +87,14 @@ pub(crate) fn are_crowded_out(sides: &[(&SideRecord, u32)]) -> bool {
 }
 
 /// Cores that a side can use at once: no more than it has threads, and of each what the hypervisor left.
-pub(crate) fn cores(side: &SideRecord, at_once: u32) -> f64 {
+fn cores(side: &SideRecord, at_once: u32) -> f64 {
     f64::from((side.cpus.len() as u32).min(at_once.max(1)).max(1)) * left(side)
 }
 
 /// The share of its CPUs' time that the hypervisor left, for certain; all of it where there is no window.
 pub(crate) fn left(side: &SideRecord) -> f64 {
     let cpus = side.cpus.len() as u64;
-    let stolen_ns = steal::certain_ns(side.stolen_ns.unwrap_or(0), cpus);
+    let stolen_ns = certain_ns(side.stolen_ns.unwrap_or(0), cpus);
     let left = 1.0 - stolen_ns as f64 / (side.window_ns as f64 * cpus as f64);
     if left > 0.0 { left } else { 1.0 }
 }
@@ -84,8 +105,62 @@ pub(crate) fn cores_used(side: &SideRecord) -> Option<f64> {
         .then(|| side.cpu_ns as f64 / side.window_ns as f64)
 }
 
+/// CPU time ÷ (window × cores that this side could use at once); `None` without a window.
+fn busy(side: &SideRecord, at_once: u32) -> Option<f64> {
+    Some(cores_used(side)? / cores(side, at_once))
+}
+
+/// The same for a server, of which it is not known how many threads serve: many have one that does and some that idle (Redis,
+/// Node.js, anything under a global lock). One core's worth of CPU time, and no more, is their signature.
+fn server_busy(side: &SideRecord) -> Option<f64> {
+    const ONE_CORE: std::ops::RangeInclusive<f64> = SERVER_BUSY..=1.05;
+    let used = cores_used(side)? / left(side);
+    if ONE_CORE.contains(&used) {
+        Some(used.min(1.0))
+    } else {
+        busy(side, side.threads_max)
+    }
+}
+
+/// Which side bounded a trial's throughput.
+#[must_use]
+pub fn limit(trial: &Trial) -> Limit {
+    let shards = trial.job.fleet.shards;
+    let server = trial.server.as_ref().map(|side| (side, side.threads_max));
+    let generator = trial.generator.as_ref().map(|side| (side, shards));
+    let with_cores: Vec<_> = server.into_iter().chain(generator).collect();
+    let sides = Sides {
+        busy: Busy::of(trial),
+        is_server_visible: trial.server.is_some(),
+        are_crowded_out: are_crowded_out(&with_cores),
+    };
+    let (pacing, rate) = pace(&trial.job, &trial.phases);
+    judged(&pacing, rate, &sides)
+}
+
+/// What has no rate of its own is as fast as it goes.
+const UNPACED: Pacing = Pacing::Closed { outstanding: 1 };
+
+/// How fast the measured work was to go, and how fast it went.
+fn pace(job: &LoadJob, phases: &Phases) -> (Pacing, f64) {
+    if let Some((asked, measured)) = job.phases.exchange().zip(phases.exchange()) {
+        return (asked.pacing.clone(), measured.replies_per_second);
+    }
+    let Some((asked, measured)) = job.phases.sustain().zip(phases.sustained()) else {
+        return (UNPACED, 0.0);
+    };
+    // Lines at a rate are that many deliveries for each connection that was open.
+    let of_all = Pacing::Open {
+        rate_per_second: asked.rate_per_second * f64::from(phases.kept()),
+        arrivals: asked.arrivals,
+        outstanding: 1,
+        spin: false,
+    };
+    (of_all, measured.deliveries_per_second)
+}
+
 /// The limit, as [`Limit`] defines it. A spinning pacer is always busy, so an open loop is judged by its rate first.
-pub(crate) fn limit(pacing: &Pacing, replies_per_second: f64, sides: &Sides) -> Limit {
+fn judged(pacing: &Pacing, replies_per_second: f64, sides: &Sides) -> Limit {
     if let Pacing::Open {
         rate_per_second, ..
     } = pacing
@@ -136,7 +211,7 @@ mod tests {
         ] {
             let sides = sides(Some(server), Some(generator));
             assert_eq!(
-                limit(&CLOSED, 1.0, &sides),
+                judged(&CLOSED, 1.0, &sides),
                 expected,
                 "{server} {generator}"
             );
@@ -188,8 +263,8 @@ mod tests {
             are_crowded_out: true,
             ..neither
         };
-        assert_eq!(limit(&CLOSED, 1.0, &crowded_out), Limit::OtherPrograms);
-        assert_eq!(limit(&CLOSED, 1.0, &neither), Limit::Waiting);
+        assert_eq!(judged(&CLOSED, 1.0, &crowded_out), Limit::OtherPrograms);
+        assert_eq!(judged(&CLOSED, 1.0, &neither), Limit::Waiting);
     }
 
     #[test]
@@ -212,18 +287,18 @@ mod tests {
     #[test]
     fn what_was_read_too_late_and_what_cannot_be_seen_are_told_apart() {
         assert_eq!(
-            limit(&CLOSED, 1.0, &sides(None, Some(1.0))),
+            judged(&CLOSED, 1.0, &sides(None, Some(1.0))),
             Limit::ReadLate
         );
         assert_eq!(
-            limit(&CLOSED, 1.0, &sides(Some(1.0), None)),
+            judged(&CLOSED, 1.0, &sides(Some(1.0), None)),
             Limit::ReadLate
         );
         let unseen = Sides {
             is_server_visible: false,
             ..sides(None, Some(1.0))
         };
-        assert_eq!(limit(&CLOSED, 1.0, &unseen), Limit::Unknown);
+        assert_eq!(judged(&CLOSED, 1.0, &unseen), Limit::Unknown);
     }
 
     #[test]
@@ -235,7 +310,48 @@ mod tests {
             spin: true,
         };
         let sides = sides(Some(0.95), Some(0.6));
-        assert_eq!(limit(&open, 990.0, &sides), Limit::Rate);
-        assert_eq!(limit(&open, 700.0, &sides), Limit::Server);
+        assert_eq!(judged(&open, 990.0, &sides), Limit::Rate);
+        assert_eq!(judged(&open, 700.0, &sides), Limit::Server);
+    }
+
+    fn used(cpus: u32, used_cores: f64) -> SideRecord {
+        SideRecord {
+            cpus: (0..cpus).collect(),
+            window_ns: 1_000_000_000,
+            cpu_ns: (used_cores * 1e9) as u64,
+            ..SideRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_side_is_busy_by_the_cores_that_it_can_use() {
+        assert_eq!(busy(&used(1, 0.5), 1), Some(0.5));
+        assert_eq!(busy(&used(4, 2.0), 4), Some(0.5));
+        assert_eq!(busy(&used(4, 0.5), 1), Some(0.5), "one thread, one core");
+        assert_eq!(busy(&SideRecord::default(), 1), None);
+        let stolen = SideRecord {
+            stolen_ns: Some(60_000_000),
+            ..used(1, 0.95)
+        };
+        assert_eq!(busy(&stolen, 1), Some(1.0), "a twentieth was taken");
+    }
+
+    #[test]
+    fn one_cores_worth_is_one_thread_at_its_limit_whatever_idles_beside_it() {
+        let server_busy = |side: SideRecord| {
+            server_busy(&SideRecord {
+                threads_max: 5,
+                ..side
+            })
+        };
+        assert_eq!(server_busy(used(2, 0.97)), Some(0.97));
+        assert_eq!(server_busy(used(2, 1.02)), Some(1.0));
+        assert_eq!(server_busy(used(2, 1.2)), Some(0.6));
+        assert_eq!(server_busy(used(2, 0.5)), Some(0.25));
+        let stolen = SideRecord {
+            stolen_ns: Some(520_000_000),
+            ..used(2, 0.75)
+        };
+        assert_eq!(server_busy(stolen), Some(1.0), "a quarter was taken");
     }
 }

@@ -2,8 +2,8 @@
 
 use throng_record::ConnectionsPhase;
 
-use super::Evidence;
-use crate::explain::account::Account;
+use crate::account::Account;
+use crate::evidence::Evidence;
 
 /// A server that uses less than half of what it could is not what its CPUs make of it. Well below the 90 % of a busy server, since readings of
 /// short trials err.
@@ -23,17 +23,17 @@ pub(super) struct IdleServer<'a> {
 }
 
 pub(super) fn idle_server<'a>(evidence: &Evidence<'a>) -> Option<IdleServer<'a>> {
-    let (phase, account) = evidence.connections?;
+    let (phase, account) = evidence.requests()?;
     // Who is alone waits for nobody else, whatever the server is made like.
     if evidence.setting.connections < 2 {
         return None;
     }
     let busy = evidence
-        .busy
+        .busy()
         .server
         .filter(|&busy| busy < SERVER_BUSY_MAX)?;
     // Somebody else had the CPUs: what looks like a wait by design was a wait for those.
-    let wanted = [evidence.wanted.server, evidence.wanted.generator];
+    let wanted = [evidence.wanted().server, evidence.wanted().generator];
     if wanted
         .into_iter()
         .flatten()
@@ -53,7 +53,10 @@ pub(super) fn idle_server<'a>(evidence: &Evidence<'a>) -> Option<IdleServer<'a>>
 
 /// Whether waits for a CPU, of either side, can explain half of the delays. While a side waits, the requests of all clients wait for it.
 fn may_be_the_machines(evidence: &Evidence<'_>, account: &Account) -> bool {
-    let sides = [evidence.server_side, evidence.generator_side];
+    let sides = [
+        evidence.trial.server.as_ref(),
+        evidence.trial.generator.as_ref(),
+    ];
     let waited_ns = sides
         .into_iter()
         .filter_map(|side| side?.run_delay_ns)
@@ -79,23 +82,17 @@ impl IdleServer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::SideRecord;
-
     use super::*;
-    use crate::explain::findings::hand_made::Case;
+    use crate::hand_made::Case;
 
     /// Ten of twenty requests of ten clients took 31 ms longer than the service.
     fn is_judged(server_ms: u64, generator_ms: u64) -> bool {
         let mut case = Case::backlog();
         case.setting.connections = 10;
-        case.account.delayed = 10;
-        case.account.delayed_ns = 10 * 31_000_000;
-        let side = |waited_ms: u64| SideRecord {
-            run_delay_ns: Some(waited_ms * 1_000_000),
-            ..SideRecord::default()
-        };
-        case.server_side = Some(side(server_ms));
-        case.generator_side = Some(side(generator_ms));
+        case.account().delayed = 10;
+        case.account().delayed_ns = 10 * 31_000_000;
+        case.server().run_delay_ns = Some(server_ms * 1_000_000);
+        case.generator().run_delay_ns = Some(generator_ms * 1_000_000);
         idle_server(&case.evidence()).is_some()
     }
 

@@ -6,25 +6,45 @@
 //! that it does not send, a connect that nobody listens for, wrong bytes, no local port.
 
 use throng_record::{
-    Check, CheckKind, CheckResult, ConnectionsPhase, ErrorCounts, ErrorKind, ExchangePhase,
+    Check, CheckKind, CheckResult, ConnectionsPhase, ErrorCounts, ErrorKind, ExchangePhase, Network,
 };
 
 use super::{errors, made};
-use crate::explain::{Account, Judged};
+use crate::account::{Account, Judged};
+use crate::evidence::Evidence;
 
 /// With more than this share unanswered, percentiles of the answered alone say nothing of all: the 99th may be any other.
 const SHARE_UNANSWERED_MAX: f64 = 0.001;
 
 /// What the kernel's account says of failed requests.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KernelAccount<'a> {
+pub(super) struct KernelAccount<'a> {
     /// Of the requests that were looked into one by one. Those of the warm-up were not.
-    pub(crate) account: &'a Account,
+    account: &'a Account,
     /// By how much `ListenOverflows` grew; absent where the server's network is not visible.
-    pub(crate) overflows: Option<u64>,
+    overflows: Option<u64>,
     /// The same of `ListenDrops`, which counts every SYN that is dropped at the listener.
-    pub(crate) drops: Option<u64>,
-    pub(crate) is_queue_observed: bool,
+    drops: Option<u64>,
+    is_queue_observed: bool,
+}
+
+impl Evidence<'_> {
+    /// What failed requests are judged by; absent where messages do not have connections of their own. In the host's network other servers move the
+    /// counters too: there overflows count only where this trial's own connections have met a full queue.
+    pub(super) fn kernel_account(&self) -> Option<KernelAccount<'_>> {
+        let (phase, account) = self.requests()?;
+        let counter = |name| self.is_in_sight().then(|| self.counter(name));
+        let has_met_full_queue = self.trial.network == Network::Private
+            || account.final_acks_dropped > 0
+            || phase.attribution.connects_by_syn_retransmission > 0;
+        Some(KernelAccount {
+            account,
+            overflows: counter("TcpExt.ListenOverflows")
+                .map(|grown| if has_met_full_queue { grown } else { 0 }),
+            drops: counter("TcpExt.ListenDrops"),
+            is_queue_observed: self.trial.accept_queue.is_some(),
+        })
+    }
 }
 
 impl KernelAccount<'_> {

@@ -14,15 +14,17 @@ use super::{made, not_applicable, percent};
 
 /// What others used of some CPUs between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Others {
+pub struct Others {
     /// Whose CPUs these are, in words.
-    pub(crate) whose: &'static str,
-    pub(crate) used_ns: u64,
+    pub whose: &'static str,
+    /// What they used.
+    pub used_ns: u64,
     /// All the time of these CPUs.
-    pub(crate) all_ns: u64,
-    pub(crate) cpus: u64,
+    pub all_ns: u64,
+    /// How many.
+    pub cpus: u64,
     /// How long the sides that these CPUs are of waited for one, all their threads together; absent where that cannot be told.
-    pub(crate) waited_ns: Option<u64>,
+    pub waited_ns: Option<u64>,
 }
 
 impl Others {
@@ -81,9 +83,9 @@ pub(super) fn check(others: &[Others], is_server_visible: bool, lost: Lost) -> C
 
 #[cfg(test)]
 mod tests {
-    use throng_sys::clock::MILLISECOND_NS;
-
     use super::*;
+
+    const MILLISECOND_NS: u64 = 1_000_000;
 
     /// Of two CPUs, over so many seconds.
     fn others(used_ms: u64, seconds: u64) -> Others {

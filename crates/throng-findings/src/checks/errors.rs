@@ -32,7 +32,8 @@ pub(super) fn only_timeouts(errors: &ErrorCounts) -> bool {
 }
 
 /// A line for each kind, with its count, its first example, its cause and its remedy.
-pub(crate) fn in_words(errors: &ErrorCounts) -> String {
+#[must_use]
+pub fn in_words(errors: &ErrorCounts) -> String {
     let details: Vec<String> = errors
         .counts
         .iter()

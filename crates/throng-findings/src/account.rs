@@ -2,49 +2,51 @@
 
 /// Of all requests that the generator told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Account {
-    /// The most requests that waited at once, as [`super::waiting`] defines it; absent where not every request is known.
-    pub(crate) waiting_at_once_max: Option<u32>,
+pub struct Account {
+    /// The most requests that waited at once; absent where not every request is known.
+    pub waiting_at_once_max: Option<u32>,
     /// Requests whose final ACK was dropped, as far as it made them slow or fail.
-    pub(crate) final_acks_dropped: u64,
+    pub final_acks_dropped: u64,
     /// The longest that one of them was unknown to the server.
-    pub(crate) final_ack_waited_ns_max: u64,
-    /// Requests whose first byte took more than twice the service time and [`DELAY_SPARE_NS`].
-    pub(crate) delayed: u64,
+    pub final_ack_waited_ns_max: u64,
+    /// Requests whose first byte took more than twice the service time and 5 ms.
+    pub delayed: u64,
     /// By how much these took longer than the service, together.
-    pub(crate) delayed_ns: u64,
+    pub delayed_ns: u64,
     /// Of these, mostly by the accept queue, as observed.
-    pub(crate) delayed_by_accept_queue: u64,
+    pub delayed_by_accept_queue: u64,
     /// Of these, mostly by the server that had accepted them, as observed.
-    pub(crate) delayed_by_service: u64,
+    pub delayed_by_service: u64,
     /// Requests whose reply timed out before its first byte.
-    pub(crate) timed_out: Judged,
+    pub timed_out: Judged,
     /// Requests that were reset before the first byte of their reply.
-    pub(crate) reset: Judged,
+    pub reset: Judged,
 }
 
 /// Failures of one kind that were looked into one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Judged {
+pub struct Judged {
     /// All of them.
-    pub(crate) seen: u64,
+    pub seen: u64,
     /// Of these, explained by the kernel's account: the server's program never had the connection.
-    pub(crate) explained: u64,
+    pub explained: u64,
 }
 
 impl Judged {
-    pub(super) fn count(&mut self, is_explained: bool) {
+    /// Adds one.
+    pub fn count(&mut self, is_explained: bool) {
         self.seen += 1;
         self.explained += u64::from(is_explained);
     }
 }
 
 /// What scheduling alone may add to a first byte on a busy machine without meaning anything.
-pub(crate) const DELAY_SPARE_NS: u64 = 5_000_000;
+const DELAY_SPARE_NS: u64 = 5_000_000;
 
 impl Account {
     /// Whether a first byte that took so long is a delayed one.
-    pub(super) fn is_delayed(waited_ns: u64, service_time_ns: u64) -> bool {
+    #[must_use]
+    pub fn is_delayed(waited_ns: u64, service_time_ns: u64) -> bool {
         waited_ns
             > service_time_ns
                 .saturating_mul(2)

@@ -4,15 +4,13 @@
 //! of those k stands, and is not ranked among figures of N.
 
 use std::collections::BTreeMap;
-
 use throng_record::{Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, Pacing, Phases};
 
-use crate::launcher::Ending;
-
 use super::{
-    Evidence, errors, generator_bound, made, not_applicable, rate_kept, scheduling, server_count,
-    server_died,
+    errors, generator_bound, made, not_applicable, rate_kept, scheduling, server_count, server_died,
 };
+use crate::evidence::Evidence;
+use crate::server::Ending;
 
 /// How far it went with the connections, and what stopped it.
 #[derive(Clone, Copy, Debug)]
@@ -63,23 +61,18 @@ pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
     const NO_WINDOW: &str =
         "connections are spoken to in phases: no steady number of messages is outstanding";
     let phases = evidence.phases();
+    let unaccepted = evidence.trial.unaccepted.unwrap_or(0);
     let served = Served {
-        asked: evidence.asked,
+        asked: evidence.setting.connections,
         connected: phases.kept(),
         heard: heard(phases),
-        accepted: accepted(phases, evidence.unaccepted),
-        unaccepted: evidence.unaccepted,
+        accepted: accepted(phases, unaccepted),
+        unaccepted,
         declared: evidence
             .serves_at_once()
-            .filter(|&declared| declared < evidence.asked),
-        noted: evidence
-            .server
-            .ending()
-            .and_then(|ending| ending.note_of_limit()),
-        closes_unserved: evidence
-            .server
-            .ending()
-            .is_some_and(Ending::closed_unserved),
+            .filter(|&declared| declared < evidence.setting.connections),
+        noted: evidence.ending().and_then(|ending| ending.note_of_limit()),
+        closes_unserved: evidence.ending().is_some_and(Ending::closed_unserved),
     };
     let [bound, late, rate] = of_sustained(evidence);
     let opened = opened(&served, phases);
@@ -95,8 +88,8 @@ pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
         others,
         not_applicable(CheckKind::Drift, NO_WINDOW),
         unexpected,
-        server_count::check(evidence.target, evidence.server),
-        server_died::check(evidence.target, evidence.server),
+        server_count::check(evidence.target.kind, &evidence.seen.server),
+        server_died::check(evidence.target.kind, &evidence.seen.server),
     ];
     if opened.result == CheckResult::Partial {
         for check in &mut checks {
@@ -115,22 +108,24 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 3] {
         CheckKind::RateKept,
     ];
     let phases = evidence.phases();
-    let Some((asked, sustained)) = evidence.job.phases.sustain().zip(phases.sustained()) else {
+    let Some((asked, sustained)) = evidence.trial.job.phases.sustain().zip(phases.sustained())
+    else {
         return kinds.map(|kind| not_applicable(kind, "no lines were put at a rate"));
     };
     [
         generator_bound::check(
             &Pacing::Closed { outstanding: 1 },
-            evidence.busy,
-            evidence.is_server_visible,
+            evidence.busy(),
+            evidence.trial.server.is_some(),
         ),
         scheduling::of_lines(&sustained.scheduling_error, &sustained.latency),
-        rate_kept::of_lines(asked, phases.kept(), sustained, evidence.busy),
+        rate_kept::of_lines(asked, phases.kept(), sustained, evidence.busy()),
     ]
 }
 
 /// Connections to which everything that was due came; absent where nothing was due to all of them.
-pub(crate) fn heard(phases: &Phases) -> Option<u32> {
+#[must_use]
+pub fn heard(phases: &Phases) -> Option<u32> {
     let got = phases.put().map(|phase| &phase.line);
     let lines = phases.greeting().into_iter().chain(got);
     lines.map(|line| line.received).min()

@@ -5,82 +5,43 @@
 //! recorded as not applicable, with the reason: that it was not forgotten must be visible.
 
 mod accepted;
-pub(crate) mod answered;
+mod answered;
 mod contract;
 mod drift;
-pub(crate) mod errors;
+mod errors;
 mod generator_bound;
 mod handshake_account;
 mod littles_law;
-pub(crate) mod lost;
-pub(crate) mod other_programs;
+mod lost;
+mod other_programs;
 mod outstanding;
-pub(crate) mod phases;
+mod phases;
 mod rate_kept;
 mod scheduling;
 mod server_count;
 mod server_died;
-pub(crate) mod steal;
+mod steal;
 mod unserved;
 
-use throng_record::side::CounterDeltas;
 use throng_record::{
-    AcceptPhase, CatalogueRecord, Check, CheckKind, CheckResult, ConnectionsPhase, ExchangePhase,
-    ExchangeSpec, HandshakesRecord, LoadJob, LoadRecord, Network, Phases, TargetKind,
+    Check, CheckKind, CheckResult, ConnectionsPhase, ExchangePhase, ExchangeSpec, TargetKind,
 };
 
-use crate::launcher::LifeEnd;
-use crate::limit::Busy;
-use lost::Lost;
+use crate::evidence::Evidence;
+pub use errors::in_words as errors_in_words;
+pub(crate) use lost::Lost;
+pub use other_programs::Others;
+pub(crate) use phases::accepted;
+pub use phases::heard;
+pub(crate) use steal::certain_ns;
+pub use steal::{Stolen, TICK_NS};
 
-/// What the checks of one trial are made from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Evidence<'a> {
-    /// What was asked of the generator.
-    pub(crate) job: &'a LoadJob,
-    /// Whether no warm-up was asked for.
-    pub(crate) is_cold: bool,
-    pub(crate) target: TargetKind,
-    /// Of a catalogued server.
-    pub(crate) catalogue: Option<&'a CatalogueRecord>,
-    pub(crate) load: &'a LoadRecord,
-    pub(crate) busy: Busy,
-    /// Connections that the plan asked for; fewer are opened where the server has no room for all.
-    pub(crate) asked: u32,
-    /// Connections that the server left in its accept queue, as far as that could be seen.
-    pub(crate) unaccepted: u32,
-    /// In the measured window, on the CPUs of both sides; absent where it cannot be told.
-    pub(crate) stolen: Option<steal::Stolen>,
-    /// What others used meanwhile of the CPUs of each side, or of both together.
-    pub(crate) others: &'a [other_programs::Others],
-    pub(crate) is_server_visible: bool,
-    /// How it stands with the server.
-    pub(crate) server: &'a LifeEnd,
-    /// The handshakes; absent where they were not observed.
-    pub(crate) handshakes: Option<&'a HandshakesRecord>,
-    /// Of the network in which the trial was.
-    pub(crate) counters: &'a CounterDeltas,
-    /// Whose network that was.
-    pub(crate) network: Network,
-    /// What the kernel's account says of failed requests; absent where messages do not have connections of their own.
-    pub(crate) kernel: Option<answered::KernelAccount<'a>>,
-}
-
-impl<'a> Evidence<'a> {
-    fn phases(&self) -> &'a Phases {
-        &self.load.phases
-    }
-
-    /// The most connections that the server declares to serve at once; absent where it declares no bound.
-    fn serves_at_once(&self) -> Option<u32> {
-        self.job.fleet.serves_at_once
-    }
-
+impl Evidence<'_> {
     /// What a disturbance can have changed.
     fn lost(&self) -> Lost {
         let connections = self.phases().connections();
         let has_least = connections.is_some_and(|phase| phase.duration_least_ns.is_some());
-        Lost::of(has_least, self.busy)
+        Lost::of(has_least, self.busy())
     }
 
     /// What the machine did to both sides.
@@ -88,24 +49,28 @@ impl<'a> Evidence<'a> {
         let lost = self.lost();
         // A server may end its threads with its connections, and what these waited is then in no account.
         let is_waiting_known = self.phases().connections().is_none();
-        let others: Vec<_> = self
-            .others
-            .iter()
+        let others = self.seen.others.iter();
+        let others: Vec<_> = others
             .map(|others| other_programs::Others {
                 waited_ns: others.waited_ns.filter(|_| is_waiting_known),
                 ..*others
             })
             .collect();
         [
-            steal::check(self.stolen, lost),
-            other_programs::check(&others, self.is_server_visible, lost),
+            steal::check(self.seen.stolen, lost),
+            other_programs::check(&others, self.trial.server.is_some(), lost),
         ]
     }
 }
 
 /// Makes every check.
-pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
+#[must_use]
+pub fn all(evidence: &Evidence<'_>) -> Vec<Check> {
+    if evidence.target.kind == TargetKind::Multiplexer {
+        return of_accept(evidence);
+    }
     let exchange = evidence
+        .trial
         .job
         .phases
         .exchange()
@@ -115,7 +80,7 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Check> {
         (Some(exchange), None) => of_exchange(evidence, exchange),
         (None, _) => phases::checks(evidence),
     };
-    checks.push(contract::check(evidence.catalogue));
+    checks.push(contract::check(evidence.target.catalogue.as_ref()));
     checks
 }
 
@@ -144,31 +109,26 @@ fn of_connections(
         not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
         outstanding,
         rate_kept::check(evidence, pacing, exchange),
-        generator_bound::check(pacing, evidence.busy, evidence.is_server_visible),
+        generator_bound::check(pacing, evidence.busy(), evidence.trial.server.is_some()),
         scheduling,
         stolen,
         others,
         not_applicable(CheckKind::Drift, NO_WINDOW),
-        answered::only_explained(&exchange.errors, evidence.kernel.as_ref()),
+        answered::only_explained(&exchange.errors, evidence.kernel_account().as_ref()),
         handshake_account::check(
             connections,
-            evidence.handshakes,
-            evidence.counters,
-            evidence.network,
+            evidence.trial.handshakes.as_ref(),
+            &evidence.trial.kernel_counters,
+            evidence.trial.network,
         ),
-        server_count::check(evidence.target, evidence.server),
-        server_died::check(evidence.target, evidence.server),
+        server_count::check(evidence.target.kind, &evidence.seen.server),
+        server_died::check(evidence.target.kind, &evidence.seen.server),
         answered::most_were(connections, exchange),
     ]
 }
 
 /// Where a multiplexer was timed alone.
-pub(crate) fn of_accept(
-    phase: &AcceptPhase,
-    asked: u32,
-    stolen: Option<steal::Stolen>,
-    others: &[other_programs::Others],
-) -> Vec<Check> {
+fn of_accept(evidence: &Evidence<'_>) -> Vec<Check> {
     const ALONE: &str =
         "a multiplexer is timed alone: no server answers, and no messages are paced";
     let all = [
@@ -188,9 +148,14 @@ pub(crate) fn of_accept(
         CheckKind::Contract,
     ];
     let check = |kind| match kind {
-        CheckKind::Steal => steal::check(stolen, Lost::CpuTime),
-        CheckKind::OtherPrograms => other_programs::check(others, true, Lost::CpuTime),
-        CheckKind::UnservedConnections => accepted::check(phase, asked),
+        CheckKind::Steal => steal::check(evidence.seen.stolen, Lost::CpuTime),
+        CheckKind::OtherPrograms => {
+            other_programs::check(&evidence.seen.others, true, Lost::CpuTime)
+        }
+        CheckKind::UnservedConnections => {
+            let phase = evidence.phases().multiplexer().cloned();
+            accepted::check(&phase.unwrap_or_default(), evidence.setting.connections)
+        }
         kind => not_applicable(kind, ALONE),
     };
     all.into_iter().map(check).collect()
@@ -207,7 +172,7 @@ fn of_exchange(
         pacing,
         evidence.phases().kept(),
         exchange,
-        evidence.asked,
+        evidence.setting.connections,
         evidence.serves_at_once(),
     );
     let [stolen, others] = evidence.of_machine();
@@ -215,14 +180,14 @@ fn of_exchange(
         littles_law::check(pacing, exchange.steady.as_ref(), errors.total()),
         outstanding::check(pacing, exchange),
         rate_kept::check(evidence, pacing, exchange),
-        generator_bound::check(pacing, evidence.busy, evidence.is_server_visible),
+        generator_bound::check(pacing, evidence.busy(), evidence.trial.server.is_some()),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
         stolen,
         others,
-        drift::check(&exchange.timeline, exchange.duration_ns, evidence.is_cold),
+        drift::check(&exchange.timeline, exchange.duration_ns, is_cold(evidence)),
         errors::check(&errors),
-        server_count::check(evidence.target, evidence.server),
-        server_died::check(evidence.target, evidence.server),
+        server_count::check(evidence.target.kind, &evidence.seen.server),
+        server_died::check(evidence.target.kind, &evidence.seen.server),
     ];
     if unserved.result == CheckResult::Partial {
         let only_waiting = errors::only_timeouts(&errors);
@@ -277,4 +242,10 @@ fn made(
 /// A share as a percentage for a sentence: one decimal.
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
+}
+
+/// Whether no warm-up was asked for.
+fn is_cold(evidence: &Evidence<'_>) -> bool {
+    let exchange = evidence.setting.phases.exchange();
+    exchange.is_none_or(|exchange| exchange.warmup.is_nothing())
 }

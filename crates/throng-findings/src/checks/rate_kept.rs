@@ -11,7 +11,8 @@ use throng_record::{
     Arrivals, Check, CheckKind, CheckResult, ExchangePhase, Pacing, SustainSpec, SustainedPhase,
 };
 
-use super::{Evidence, made, not_applicable, percent};
+use super::{made, not_applicable, percent};
+use crate::evidence::Evidence;
 use crate::limit::{Busy, GENERATOR_BUSY, RATE_KEPT, SERVER_BUSY};
 
 /// Standard deviations of a count that chance is granted.
@@ -54,9 +55,9 @@ pub(super) fn check(evidence: &Evidence<'_>, pacing: &Pacing, exchange: &Exchang
         duration_ns: exchange.duration_ns,
         in_flight: exchange.outstanding.map_or(0.0, |found| found.by_time),
         failed: exchange.errors.total(),
-        chance: chance(arrivals, due) + f64::from(evidence.job.fleet.shards),
+        chance: chance(arrivals, due) + f64::from(evidence.trial.job.fleet.shards),
         unsent: exchange.due_unsent,
-        busy: evidence.busy,
+        busy: evidence.busy(),
         waited: exchange.waited_for_connection,
         carrier: match evidence.phases().connections() {
             Some(_) => Some("client"),

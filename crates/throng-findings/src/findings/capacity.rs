@@ -1,48 +1,9 @@
-//! What bounds the number of connections: local ports, descriptors, threads. How far it was used up, and what the bounds are.
+//! What bounds the number of connections: local ports, descriptors, threads. How far it was used up.
 
 use throng_record::fleet::connections_per_source;
-use throng_record::{CatalogueRecord, ErrorKind, SourceAddresses};
-use throng_sys::address::Address;
-use throng_sys::limits::MachineLimits;
-use throng_sys::open_descriptors::OpenDescriptors;
+use throng_record::{ErrorKind, SourceAddresses};
 
-use super::{CoresSeen, Evidence};
-use crate::launcher::Ending;
-
-/// The bounds of this machine, as the lab sees them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Limits {
-    pub(crate) machine: MachineLimits,
-    /// The hard limit on open files, to which the generator raises its own.
-    pub(crate) open_files_max: u64,
-    /// Whether `RLIMIT_NPROC` is enforced.
-    pub(crate) binds_user_threads: bool,
-}
-
-/// What is known of the server besides its figures.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ServerSeen<'a> {
-    pub(crate) is_built_in: bool,
-    /// Whether its network is the one whose counters were read.
-    pub(crate) is_in_sight: bool,
-    /// The backlog that it was asked for; absent where it was not ours to ask.
-    pub(crate) backlog_asked: Option<u32>,
-    /// Most threads seen at once, over all its processes.
-    pub(crate) threads_max: u32,
-    pub(crate) processes_max: u32,
-    /// With every connection open.
-    pub(crate) descriptors: Option<OpenDescriptors>,
-    /// Absent where it lives on, or is not ours.
-    pub(crate) ending: Option<&'a Ending>,
-    /// Connections that it served at once; absent where that cannot be told.
-    pub(crate) served: Option<u32>,
-    /// Threads, loops or processes that serve, as it announced; absent where it did not.
-    pub(crate) workers: Option<u32>,
-    /// What it declares to be, where it is of the catalogue.
-    pub(crate) catalogue: Option<&'a CatalogueRecord>,
-    /// Absent where its CPU time is not known.
-    pub(crate) cores: Option<CoresSeen>,
-}
+use crate::evidence::{Evidence, is_ipv4_loopback};
 
 /// Where the connections of a fleet come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,27 +24,24 @@ impl Evidence<'_> {
                 let mut numbers = text.split_ascii_whitespace().map(|word| word.parse().ok());
                 (numbers.next()??, numbers.next()??)
             }
-            None => self.limits.machine.ip_local_port_range?,
+            None => self.seen.limits.ip_local_port_range?,
         };
         Some(u32::from(last.saturating_sub(first)) + 1)
     }
 
     /// Of so many kept connections that are open; `None` where they need no ports.
     pub(super) fn sources(&self, open: u32) -> Option<Sources> {
-        self.connections
-            .is_none()
-            .then(|| self.sources_of(open))
-            .flatten()
+        if self.has_own_connections() {
+            return None;
+        }
+        self.sources_of(open)
     }
 
     /// Of so many connections, whether they are open or keep their ports for a minute more.
     pub(super) fn sources_of(&self, open: u32) -> Option<Sources> {
-        let address: Address = self.address.parse().ok()?;
-        if !matches!(address, Address::Tcp(_)) {
-            return None;
-        }
+        let address = self.tcp_address()?;
         let (addresses, busiest, is_in_sequence) = match &self.setting.source {
-            SourceAddresses::Spread if address.is_ipv4_loopback() => {
+            SourceAddresses::Spread if is_ipv4_loopback(address) => {
                 let each = connections_per_source(self.ports());
                 (open.div_ceil(each), open.min(each), true)
             }
@@ -104,7 +62,7 @@ impl Evidence<'_> {
 
     /// Connections that were asked for and that the server did not serve at once, as far as that is known.
     pub(super) fn not_served(&self) -> u32 {
-        let served = self.server.served.unwrap_or(self.connected());
+        let served = self.served().unwrap_or(self.phases().kept());
         self.setting.connections.saturating_sub(served)
     }
 
@@ -116,27 +74,27 @@ impl Evidence<'_> {
             ErrorKind::DescriptorsExhausted,
             ErrorKind::ConnectTimedOut,
         ];
-        let not_begun = self.connect.map_or(0, |connect| {
+        let not_begun = self.phases().connect().map_or(0, |connect| {
             let errors = &connect.errors;
             let most = GIVEN_UP_FOR.into_iter().max_by_key(|&one| errors.of(one));
             let is_why =
                 errors.of(kind) > 0 && most.is_some_and(|most| errors.of(most) == errors.of(kind));
             if is_why { connect.not_begun } else { 0 }
         });
-        self.errors.of(kind) + u64::from(not_begun)
+        self.errors().of(kind) + u64::from(not_begun)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::findings::hand_made::Case;
+    use crate::hand_made::Case;
 
     #[test]
     fn ports_are_those_of_the_trials_network() {
         let mut case = Case::echo();
         assert_eq!(case.evidence().ports(), None);
-        case.limits.machine.ip_local_port_range = Some((32_768, 60_999));
+        case.seen.limits.ip_local_port_range = Some((32_768, 60_999));
         assert_eq!(case.evidence().ports(), Some(28_232));
         let range = ("net.ipv4.ip_local_port_range", "40000\t40099");
         case.setting
@@ -149,7 +107,7 @@ mod tests {
     fn connections_are_spread_as_the_generator_spreads_them() {
         let mut case = Case::echo();
         let mut of = |address: &str, source: SourceAddresses| {
-            address.clone_into(&mut case.address);
+            address.clone_into(&mut case.trial.job.fleet.address);
             case.setting.source = source;
             let sources = case.evidence().sources(20_000);
             sources.map(|sources| (sources.addresses, sources.busiest, sources.is_in_sequence))
@@ -172,8 +130,8 @@ mod tests {
             Some((2, 10_000, false))
         );
         assert_eq!(of("unix:/tmp/x", SourceAddresses::Spread), None);
-        case.limits.machine.ip_local_port_range = Some((40_000, 40_299));
-        case.address = "tcp://127.0.0.1:80".to_owned();
+        case.seen.limits.ip_local_port_range = Some((40_000, 40_299));
+        case.trial.job.fleet.address = "tcp://127.0.0.1:80".to_owned();
         let sources = case.evidence().sources(1_000).expect("of TCP");
         assert_eq!(
             (sources.addresses, sources.busiest),

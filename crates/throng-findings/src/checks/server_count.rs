@@ -6,7 +6,8 @@
 use throng_record::{Check, CheckKind, CheckResult, TargetKind};
 
 use super::{made, not_applicable};
-use crate::launcher::{Asked, LifeEnd};
+use crate::asked::Asked;
+use crate::server::LifeEnd;
 
 pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     let kind = CheckKind::ServerCount;
@@ -78,7 +79,8 @@ mod tests {
     use throng_record::{ConnectPhase, ErrorKind, ExchangePhase, LoadRecord, Measured};
 
     use super::*;
-    use crate::launcher::{Ending, Served};
+    use crate::hand_made::Case;
+    use crate::server::{Ending, Served};
 
     fn load() -> LoadRecord {
         let phases = [
@@ -104,7 +106,7 @@ mod tests {
 
     /// What the generators of such trials had.
     fn asked(trials: &[Option<LoadRecord>]) -> Asked {
-        let job = crate::job::for_tests();
+        let job = Case::echo().trial.job;
         let mut asked = Asked::default();
         for trial in trials {
             asked.add(&job, trial.as_ref());

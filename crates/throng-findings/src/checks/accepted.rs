@@ -31,10 +31,11 @@ pub(super) fn check(phase: &AcceptPhase, asked: u32) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::Verdict;
+    use throng_record::{Measured, Phases, TargetKind, Verdict};
 
     use super::*;
-    use crate::checks::of_accept;
+    use crate::checks;
+    use crate::hand_made::Case;
 
     fn phase(accepted: u32, stopped_by: Option<&str>) -> AcceptPhase {
         AcceptPhase {
@@ -46,7 +47,13 @@ mod tests {
 
     #[test]
     fn a_limit_leaves_a_part_and_a_silent_end_is_a_fault() {
-        let of = |phase: &AcceptPhase| Verdict::of(&of_accept(phase, 2_000, None, &[]));
+        let of = |phase: &AcceptPhase| {
+            let mut case = Case::echo();
+            case.target.kind = TargetKind::Multiplexer;
+            case.setting.connections = 2_000;
+            case.trial.phases = Phases::from_iter([Measured::Multiplex(phase.clone())]);
+            Verdict::of(&checks::all(&case.evidence()))
+        };
         assert_eq!(of(&phase(2_000, None)), Verdict::Valid);
         assert_eq!(of(&phase(1_018, Some("FD_SETSIZE"))), Verdict::Partial);
         assert_eq!(of(&phase(1_999, None)), Verdict::Invalid);

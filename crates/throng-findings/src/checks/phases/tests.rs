@@ -1,14 +1,11 @@
-use throng_record::side::CounterDeltas;
 use throng_record::{
-    Arrivals, ClosePhase, ConnectPhase, ConnectStop, Histogram, HoldPhase, LinePhase, LoadRecord,
-    Measured, Network, PhaseSpec, PingPhase, PutSpec, Sequence, SustainSpec, SustainedPhase,
-    TargetKind, Verdict, histogram,
+    Arrivals, ClosePhase, ConnectPhase, ConnectStop, Histogram, HoldPhase, LinePhase, Measured,
+    PhaseSpec, PingPhase, PutSpec, Sequence, SustainSpec, SustainedPhase, TargetKind, Verdict,
+    histogram,
 };
 
 use super::*;
-use crate::job;
-use crate::launcher::{self, Ending, LifeEnd};
-use crate::limit::Busy;
+use crate::hand_made::{Case, ended_with};
 
 /// What is asked of a hundred connections.
 #[derive(Clone, Copy)]
@@ -16,16 +13,6 @@ enum Asked {
     Hold,
     Fanout,
     Sustain,
-}
-
-/// Of 100 connections.
-struct Case {
-    asked: Asked,
-    load: LoadRecord,
-    busy: Busy,
-    serves_at_once: Option<u32>,
-    note: Option<&'static str>,
-    unaccepted: u32,
 }
 
 impl Asked {
@@ -55,56 +42,50 @@ impl Asked {
 }
 
 impl Case {
+    /// Of 100 connections to a built-in server, with both sides half busy.
     fn new(asked: Asked, connected: u32, heard: Option<u32>) -> Self {
-        let mut load = LoadRecord::default();
-        load.phases.push(Measured::Connect(ConnectPhase {
+        let mut case = Self::echo();
+        case.setting.connections = 100;
+        case.setting.phases = asked.phases();
+        case.trial.job.phases = asked.phases();
+        case.target.kind = TargetKind::BuiltIn;
+        case.server_used(Some(0.5));
+        case.generator_used(Some(0.5));
+        case.end(Ending::in_order_for_tests());
+        case.trial.phases = Phases::from_iter([Measured::Connect(ConnectPhase {
             connected,
             ..ConnectPhase::default()
-        }));
+        })]);
         if let Some(received) = heard {
-            load.phases.push(Measured::Acknowledge(LinePhase {
+            case.trial.phases.push(Measured::Acknowledge(LinePhase {
                 due: connected,
                 received,
                 ..LinePhase::default()
             }));
         }
-        Self {
-            asked,
-            load,
-            busy: Busy {
-                server: Some(0.5),
-                generator: Some(0.5),
-            },
-            serves_at_once: None,
-            note: None,
-            unaccepted: 0,
-        }
-    }
-
-    fn connect(&mut self) -> &mut ConnectPhase {
-        self.load.phases.connect_mut().expect("made with one")
+        case
     }
 
     /// What went wrong with the greetings.
     fn greeting_errors(&mut self) -> &mut ErrorCounts {
-        let greeting = self.load.phases.greeting_mut();
+        let greeting = self.trial.phases.greeting_mut();
         &mut greeting.expect("made with one").errors
     }
 
     /// What went wrong when all were closed.
     fn close_errors(&mut self) -> &mut ErrorCounts {
-        if self.load.phases.close().is_none() {
+        if self.trial.phases.close().is_none() {
             let close = Measured::Close(ClosePhase::default());
-            self.load.phases.push(close);
+            self.trial.phases.push(close);
         }
-        let close = self.load.phases.close_mut();
+        let close = self.trial.phases.close_mut();
         &mut close.expect("just put").errors
     }
 
     /// Held, and then pinged.
     fn held(&mut self, hold: HoldPhase, ping: PingPhase) {
-        self.load.phases.push(Measured::Hold(hold));
-        self.load.phases.push(Measured::Ping(ping));
+        self.trial.phases.push(Measured::Hold(hold));
+        self.trial.phases.push(Measured::Ping(ping));
     }
 
     fn stopped(mut self, kind: ErrorKind) -> Self {
@@ -121,31 +102,7 @@ impl Case {
     }
 
     fn checks(&self) -> Vec<Check> {
-        let ending = Ending {
-            tail: self.note.iter().map(|note| (*note).to_owned()).collect(),
-            ..Ending::in_order_for_tests()
-        };
-        let mut job = job::for_tests();
-        job.fleet.serves_at_once = self.serves_at_once;
-        job.phases = self.asked.phases();
-        super::super::all(&Evidence {
-            job: &job,
-            is_cold: false,
-            target: TargetKind::BuiltIn,
-            catalogue: None,
-            load: &self.load,
-            busy: self.busy,
-            asked: 100,
-            unaccepted: self.unaccepted,
-            stolen: None,
-            others: &[],
-            is_server_visible: true,
-            server: &LifeEnd::Ended(ending, launcher::Asked::default()),
-            handshakes: None,
-            counters: &CounterDeltas::new(),
-            network: Network::Private,
-            kernel: None,
-        })
+        super::super::all(&self.evidence())
     }
 
     fn verdict(&self) -> Verdict {
@@ -218,7 +175,9 @@ fn connects_that_time_out_are_a_fault_unless_the_server_says_why() {
     assert!(opened.starts_with("serves 60 of 100"), "{opened}");
     assert!(opened.contains("the kernel's words"), "{opened}");
 
-    case.note = Some("note: accepting was paused 3 times, first because of: it was full");
+    case.end(ended_with(
+        "note: accepting was paused 3 times, first because of: it was full",
+    ));
     assert_eq!(case.verdict(), Verdict::Partial);
     let opened = case.told(CheckKind::UnservedConnections).detail;
     assert!(
@@ -239,12 +198,12 @@ fn a_server_that_is_bounded_by_design_serves_a_part() {
     case.greeting_errors()
         .count(ErrorKind::NotDelivered, String::new);
     assert_eq!(case.verdict(), Verdict::Invalid);
-    case.serves_at_once = Some(4);
+    case.trial.job.fleet.serves_at_once = Some(4);
     assert_eq!(case.verdict(), Verdict::Partial);
-    case.serves_at_once = Some(7);
+    case.trial.job.fleet.serves_at_once = Some(7);
     assert_eq!(case.verdict(), Verdict::Invalid, "fewer than it declares");
     let mut held = Case::new(Asked::Hold, 100, None);
-    held.serves_at_once = Some(4);
+    held.trial.job.fleet.serves_at_once = Some(4);
     assert_eq!(
         held.verdict(),
         Verdict::Partial,
@@ -258,7 +217,7 @@ fn lines_at_a_rate_are_qualified_by_a_generator_that_is_full_or_late() {
         let mut live = histogram::empty();
         live.record_n(late_ns, 100).expect("within range");
         let mut case = Case::new(Asked::Sustain, 100, Some(100));
-        case.load.phases.push(Measured::Sustain(SustainedPhase {
+        case.trial.phases.push(Measured::Sustain(SustainedPhase {
             scheduling_error: Histogram::from(&live),
             ..SustainedPhase::default()
         }));
@@ -267,10 +226,10 @@ fn lines_at_a_rate_are_qualified_by_a_generator_that_is_full_or_late() {
     assert_eq!(late(50_000).verdict(), Verdict::Valid);
     assert_eq!(late(200_000).verdict(), Verdict::Qualified);
     let mut full = late(50_000);
-    full.busy.generator = Some(0.99);
+    full.generator_used(Some(0.99));
     assert_eq!(full.verdict(), Verdict::Qualified);
     let mut single = Case::new(Asked::Fanout, 100, Some(100));
-    single.busy = full.busy;
+    single.generator_used(Some(0.99));
     assert_eq!(
         single.verdict(),
         Verdict::Valid,
@@ -281,7 +240,7 @@ fn lines_at_a_rate_are_qualified_by_a_generator_that_is_full_or_late() {
 #[test]
 fn what_stands_in_the_accept_queue_is_not_served() {
     let mut case = Case::new(Asked::Hold, 100, None);
-    case.unaccepted = 40;
+    case.trial.unaccepted = Some(40);
     let mut pings = PingPhase {
         pinged: 10,
         answered: 6,
@@ -292,7 +251,7 @@ fn what_stands_in_the_accept_queue_is_not_served() {
     assert_eq!(case.verdict(), Verdict::Partial);
     let opened = case.told(CheckKind::UnservedConnections).detail;
     assert!(opened.starts_with("serves 60 of 100: 40 more"), "{opened}");
-    case.load.phases.ping_mut().expect("just put").answered = 0;
+    case.trial.phases.ping_mut().expect("just put").answered = 0;
     assert_eq!(case.verdict(), Verdict::Invalid, "nobody is served");
 }
 
@@ -301,14 +260,14 @@ fn what_stands_in_the_accept_queue_is_not_served() {
 fn a_server_without_room_for_all_may_not_reset_those_that_it_has() {
     for kind in [ErrorKind::Reset, ErrorKind::ClosedEarly] {
         let mut case = Case::new(Asked::Hold, 100, None);
-        case.unaccepted = 40;
+        case.trial.unaccepted = Some(40);
         assert_eq!(case.verdict(), Verdict::Partial);
         let mut hold = HoldPhase::default();
         hold.errors.count(kind, String::new);
         case.held(hold, PingPhase::default());
         assert_eq!(case.verdict(), Verdict::Invalid, "{kind:?}");
-        case.unaccepted = 0;
-        case.serves_at_once = Some(4);
+        case.trial.unaccepted = Some(0);
+        case.trial.job.fleet.serves_at_once = Some(4);
         assert_eq!(case.verdict(), Verdict::Invalid, "{kind:?} in a pool");
     }
 }
@@ -322,7 +281,9 @@ fn connections_that_the_server_closed_for_want_of_threads_are_not_served() {
     }
     case.held(hold, PingPhase::default());
     assert_eq!(case.verdict(), Verdict::Invalid);
-    case.note = Some("note: 30 connections were closed unserved: no thread");
+    case.end(ended_with(
+        "note: 30 connections were closed unserved: no thread",
+    ));
     assert_eq!(case.verdict(), Verdict::Partial);
     let opened = case.told(CheckKind::UnservedConnections).detail;
     assert!(opened.starts_with("serves 70 of 100"), "{opened}");
@@ -348,7 +309,7 @@ fn connections_that_a_burst_has_seen_closed_are_not_served_and_those_in_the_queu
         pings.errors.count(ErrorKind::ReplyTimedOut, String::new);
     }
     case.held(hold, pings);
-    let accepted = |unaccepted| accepted(&case.load.phases, unaccepted);
+    let accepted = |unaccepted| accepted(&case.trial.phases, unaccepted);
     assert_eq!(accepted(0), 30);
     assert_eq!(accepted(18), 30, "the silent ones wait there");
     assert_eq!(accepted(20), 28);

@@ -4,21 +4,22 @@
 //! 400 ms that is already more than the bound, so a share counts as too large only where chance cannot explain it.
 
 use throng_record::{Check, CheckKind, CheckResult};
-use throng_sys::clock::MILLISECOND_NS;
 
 use super::lost::Lost;
 use super::{made, not_applicable, percent};
 
 /// `USER_HZ` is 100 (`time(7)`).
-pub(crate) const TICK_NS: u64 = 10 * MILLISECOND_NS;
+pub const TICK_NS: u64 = 10_000_000;
 
 /// Steal of some CPUs between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stolen {
-    pub(crate) stolen_ns: u64,
+pub struct Stolen {
+    /// Stolen of it.
+    pub stolen_ns: u64,
     /// All the time of these CPUs.
-    pub(crate) all_ns: u64,
-    pub(crate) cpus: u64,
+    pub all_ns: u64,
+    /// How many.
+    pub cpus: u64,
 }
 
 /// What of it cannot be chance.
@@ -52,6 +53,8 @@ pub(super) fn check(stolen: Option<Stolen>, lost: Lost) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MILLISECOND_NS: u64 = 1_000_000;
 
     /// Of two CPUs, over so many seconds.
     fn result(stolen_ms: u64, seconds: u64) -> CheckResult {
