@@ -1,6 +1,6 @@
 //! Checks: what a trial must satisfy before its number is ranked.
 //!
-//! One small function for each, on plain numbers, so that both sides of each bound are tested by hand-made inputs. Each
+//! Each is a file with its names and one small function, on plain numbers, so that both sides of each bound are tested by hand-made inputs. It
 //! says in its detail what was compared; a failed one also the likely cause and what to do. A check that cannot be made is
 //! recorded as not applicable, with the reason: that it was not forgotten must be visible.
 
@@ -31,10 +31,68 @@ use crate::evidence::Evidence;
 pub use errors::in_words as errors_in_words;
 pub(crate) use lost::Lost;
 pub use other_programs::Others;
-pub(crate) use phases::accepted;
-pub use phases::heard;
+pub(crate) use phases::{accepted, heard};
 pub(crate) use steal::certain_ns;
 pub use steal::{Stolen, TICK_NS};
+
+/// The page on all checks, a section for each.
+const PAGE: &str = include_str!("../../../docs/checks.md");
+
+/// What all checks of a kind have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// The word for it, by which `throng explain` knows it.
+    pub name: &'static str,
+    /// What reports call it where it was missed.
+    pub title: &'static str,
+    /// The heading of its section in `docs/checks.md`.
+    heading: &'static str,
+    /// Whether a failure is an error even once: no noisy machine can fail it all by itself.
+    pub is_the_servers_fault: bool,
+}
+
+impl Kind {
+    /// Definition, bound, reason and remedy, as Markdown.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let mut sections = PAGE.split("\n## ").skip(1);
+        let section = sections.find(|section| section.lines().next() == Some(self.heading));
+        format!("# {}", section.unwrap_or(self.heading))
+    }
+}
+
+/// Makes all that goes through the kinds from one list of them.
+macro_rules! kinds {
+    ($($module:ident: $variant:ident),+ $(,)?) => {
+        /// Every kind, as the page on checks orders them.
+        pub const KINDS: &[&Kind] = &[$(&$module::KIND),+];
+
+        /// What stands in the record, with its words.
+        #[must_use]
+        pub fn kind(check: CheckKind) -> &'static Kind {
+            match check {
+                $(CheckKind::$variant => &$module::KIND),+
+            }
+        }
+    };
+}
+
+kinds! {
+    littles_law: LittlesLaw,
+    outstanding: Outstanding,
+    rate_kept: RateKept,
+    generator_bound: GeneratorBound,
+    scheduling: SchedulingError,
+    steal: Steal,
+    other_programs: OtherPrograms,
+    unserved: UnservedConnections,
+    drift: Drift,
+    errors: UnexpectedErrors,
+    handshake_account: HandshakeAccount,
+    server_count: ServerCount,
+    server_died: ServerDied,
+    contract: Contract,
+}
 
 impl Evidence<'_> {
     /// What a disturbance can have changed.
@@ -248,4 +306,23 @@ fn percent(share: f64) -> String {
 fn is_cold(evidence: &Evidence<'_>) -> bool {
     let exchange = evidence.setting.phases.exchange();
     exchange.is_none_or(|exchange| exchange.warmup.is_nothing())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_a_section_and_a_row_of_the_page() {
+        for kind in KINDS {
+            let (page, name) = (kind.page(), kind.name);
+            for part in ["**Definition.**", "**Bound.**", "**Why.**", "**Remedy.**"] {
+                assert!(page.contains(part), "{name} lacks {part}");
+            }
+            let in_record = format!("| `{}` |", name.replace('-', "_"));
+            assert!(PAGE.contains(&in_record), "no row for {name}");
+        }
+        let sections = PAGE.matches("**Definition.**").count();
+        assert_eq!(sections, KINDS.len(), "a section for each check");
+    }
 }

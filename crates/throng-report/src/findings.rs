@@ -1,7 +1,7 @@
 //! Findings of a run, each kind once: where it was worst, with the evidence from there, and in how many other rows it was found.
 //!
-//! The record says what was found in each trial; its words are those of `throng-findings`. Where no trial of a row stands, findings of its invalid ones are told, and said to be: they may be why. Elsewhere
-//! invalid trials are not quoted.
+//! The record says what was found in each trial; its words are those of `throng-findings`. Where no trial of a row stands, findings of its
+//! invalid ones are told, and said to be: they may be why. Elsewhere invalid trials are not quoted.
 
 use serde::Serialize;
 use throng_findings::findings::{kind, words};
@@ -31,7 +31,7 @@ pub struct Found<'a> {
     pub cause: &'static str,
     /// What to do.
     pub remedy: String,
-    /// Where all of it is told at length.
+    /// The command that tells all of it at length.
     pub page: String,
 }
 
@@ -97,7 +97,7 @@ fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Opt
         happened: words(worst).happened(),
         cause: words(worst).cause(),
         remedy: words(worst).remedy(),
-        page: format!("docs/findings/{}.md", kind(worst).name),
+        page: format!("throng explain {}", kind(worst).name),
     })
 }
 
@@ -119,12 +119,12 @@ impl Found<'_> {
             happened,
             cause,
             remedy,
+            page,
             ..
         } = self;
         format!(
-            "{}: {happened} Cause: {cause} Remedy: {remedy} More: throng explain {}.",
+            "{}: {happened} Cause: {cause} Remedy: {remedy} More: {page}.",
             self.title_and_place(),
-            kind(self.worst).name
         )
     }
 

@@ -4,7 +4,14 @@
 
 use throng_record::{CatalogueRecord, Check, CheckKind, CheckResult};
 
-use super::{made, not_applicable};
+use super::{Kind, made, not_applicable};
+
+pub(super) const KIND: Kind = Kind {
+    name: "contract",
+    title: "contract",
+    heading: "The contract",
+    is_the_servers_fault: true,
+};
 
 pub(super) fn check(server: Option<&CatalogueRecord>) -> Check {
     let kind = CheckKind::Contract;

@@ -8,7 +8,14 @@
 
 use throng_record::{Check, CheckKind, CheckResult, Timeline};
 
-use super::{made, not_applicable, percent};
+use super::{Kind, made, not_applicable, percent};
+
+pub(super) const KIND: Kind = Kind {
+    name: "drift",
+    title: "drift",
+    heading: "Drift",
+    is_the_servers_fault: false,
+};
 
 const DIFFERENCE_MAX: f64 = 0.10;
 const STANDARD_ERRORS: f64 = 3.0;

@@ -2,7 +2,14 @@
 
 use throng_record::{Check, CheckKind, CheckResult, ErrorCounts, ErrorKind};
 
-use super::made;
+use super::{Kind, made};
+
+pub(super) const KIND: Kind = Kind {
+    name: "unexpected-errors",
+    title: "unexpected errors",
+    heading: "Unexpected errors",
+    is_the_servers_fault: true,
+};
 
 pub(super) fn check(errors: &ErrorCounts) -> Check {
     let kind = CheckKind::UnexpectedErrors;

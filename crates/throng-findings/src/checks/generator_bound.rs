@@ -5,8 +5,15 @@
 
 use throng_record::{Check, CheckKind, CheckResult, Pacing};
 
-use super::{made, not_applicable, percent};
+use super::{Kind, made, not_applicable, percent};
 use crate::limit::{Busy, GENERATOR_BUSY, SERVER_BUSY};
+
+pub(super) const KIND: Kind = Kind {
+    name: "generator-bound",
+    title: "generator-bound",
+    heading: "Generator-bound",
+    is_the_servers_fault: false,
+};
 
 pub(super) fn check(pacing: &Pacing, busy: Busy, is_server_visible: bool) -> Check {
     let kind = CheckKind::GeneratorBound;

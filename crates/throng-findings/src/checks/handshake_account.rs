@@ -9,7 +9,14 @@
 use throng_record::side::CounterDeltas;
 use throng_record::{Check, CheckKind, CheckResult, ConnectionsPhase, HandshakesRecord, Network};
 
-use super::{made, not_applicable};
+use super::{Kind, made, not_applicable};
+
+pub(super) const KIND: Kind = Kind {
+    name: "handshake-account",
+    title: "handshake account",
+    heading: "Handshake account",
+    is_the_servers_fault: false,
+};
 
 const COUNTER: &str = "TcpExt.TCPSynRetrans";
 

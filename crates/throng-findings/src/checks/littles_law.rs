@@ -10,7 +10,14 @@
 
 use throng_record::{Check, CheckKind, CheckResult, Pacing, SteadyWindow};
 
-use super::{made, not_applicable, percent};
+use super::{Kind, made, not_applicable, percent};
+
+pub(super) const KIND: Kind = Kind {
+    name: "littles-law",
+    title: "Little's law",
+    heading: "Little's law",
+    is_the_servers_fault: false,
+};
 
 /// The greatest deviation that is accepted.
 const DEVIATION_MAX: f64 = 0.05;

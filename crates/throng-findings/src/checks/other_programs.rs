@@ -10,7 +10,14 @@ use throng_record::{Check, CheckKind, CheckResult};
 
 use super::lost::Lost;
 use super::steal::certain_ns;
-use super::{made, not_applicable, percent};
+use super::{Kind, made, not_applicable, percent};
+
+pub(super) const KIND: Kind = Kind {
+    name: "other-programs",
+    title: "other programs",
+    heading: "Other programs",
+    is_the_servers_fault: false,
+};
 
 /// What others used of some CPUs between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,14 @@
 
 use throng_record::{Check, CheckKind, CheckResult, ExchangePhase, Pacing};
 
-use super::{made, not_applicable};
+use super::{Kind, made, not_applicable};
+
+pub(super) const KIND: Kind = Kind {
+    name: "outstanding",
+    title: "number outstanding",
+    heading: "Number outstanding",
+    is_the_servers_fault: false,
+};
 
 /// The greatest deviation that is accepted, as in Little's law of a closed loop.
 const DEVIATION_MAX: f64 = 0.05;

@@ -124,8 +124,7 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 3] {
 }
 
 /// Connections to which everything that was due came; absent where nothing was due to all of them.
-#[must_use]
-pub fn heard(phases: &Phases) -> Option<u32> {
+pub(crate) fn heard(phases: &Phases) -> Option<u32> {
     let got = phases.put().map(|phase| &phase.line);
     let lines = phases.greeting().into_iter().chain(got);
     lines.map(|line| line.received).min()

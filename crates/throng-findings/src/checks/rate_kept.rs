@@ -11,9 +11,16 @@ use throng_record::{
     Arrivals, Check, CheckKind, CheckResult, ExchangePhase, Pacing, SustainSpec, SustainedPhase,
 };
 
-use super::{made, not_applicable, percent};
+use super::{Kind, made, not_applicable, percent};
 use crate::evidence::Evidence;
 use crate::limit::{Busy, GENERATOR_BUSY, RATE_KEPT, SERVER_BUSY};
+
+pub(super) const KIND: Kind = Kind {
+    name: "rate-kept",
+    title: "rate not kept",
+    heading: "Rate kept",
+    is_the_servers_fault: false,
+};
 
 /// Standard deviations of a count that chance is granted.
 const DEVIATIONS: f64 = 4.0;

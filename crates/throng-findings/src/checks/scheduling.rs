@@ -2,7 +2,14 @@
 
 use throng_record::{Check, CheckKind, CheckResult, Histogram, Pacing};
 
-use super::{made, not_applicable};
+use super::{Kind, made, not_applicable};
+
+pub(super) const KIND: Kind = Kind {
+    name: "scheduling-error",
+    title: "scheduling error",
+    heading: "Scheduling error",
+    is_the_servers_fault: false,
+};
 
 /// Spinning for the last microseconds errs by less than 10 µs on a quiet core.
 const SPINNING_P99_NS_MAX: u64 = 15_000;

@@ -5,9 +5,16 @@
 
 use throng_record::{Check, CheckKind, CheckResult, TargetKind};
 
-use super::{made, not_applicable};
+use super::{Kind, made, not_applicable};
 use crate::asked::Asked;
 use crate::server::LifeEnd;
+
+pub(super) const KIND: Kind = Kind {
+    name: "server-count",
+    title: "server's own count",
+    heading: "The server's own count",
+    is_the_servers_fault: true,
+};
 
 pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     let kind = CheckKind::ServerCount;

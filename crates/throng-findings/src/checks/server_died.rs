@@ -6,8 +6,15 @@
 use throng_record::format::tail_in_words;
 use throng_record::{Check, CheckKind, CheckResult, TargetKind};
 
-use super::{made, not_applicable};
+use super::{Kind, made, not_applicable};
 use crate::server::LifeEnd;
+
+pub(super) const KIND: Kind = Kind {
+    name: "server-died",
+    title: "server died",
+    heading: "The server died",
+    is_the_servers_fault: true,
+};
 
 pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     let kind = CheckKind::ServerDied;

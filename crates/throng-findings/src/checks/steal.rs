@@ -6,7 +6,14 @@
 use throng_record::{Check, CheckKind, CheckResult};
 
 use super::lost::Lost;
-use super::{made, not_applicable, percent};
+use super::{Kind, made, not_applicable, percent};
+
+pub(super) const KIND: Kind = Kind {
+    name: "steal",
+    title: "CPU time stolen",
+    heading: "CPU time stolen",
+    is_the_servers_fault: false,
+};
 
 /// `USER_HZ` is 100 (`time(7)`).
 pub const TICK_NS: u64 = 10_000_000;

@@ -5,7 +5,14 @@
 
 use throng_record::{Check, CheckKind, CheckResult, ExchangePhase, Pacing};
 
-use super::{made, not_applicable};
+use super::{Kind, made, not_applicable};
+
+pub(super) const KIND: Kind = Kind {
+    name: "unserved-connections",
+    title: "unserved connections",
+    heading: "Unserved connections",
+    is_the_servers_fault: false,
+};
 
 pub(super) fn check(
     pacing: &Pacing,

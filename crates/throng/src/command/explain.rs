@@ -1,15 +1,13 @@
 //! `throng explain NAME`: what a finding, a check or a model is, from the guide that is built into the program.
 
 use clap::Args;
-use throng_findings::findings::KINDS;
+use throng_findings::{checks, findings};
 use throng_lab::suggest;
 use throng_servers::Model;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-
-const CHECKS: &str = include_str!("../../../../docs/checks.md");
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -57,12 +55,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 fn topics() -> Vec<Topic> {
-    let mut findings = KINDS.to_vec();
+    let mut findings = findings::KINDS.to_vec();
     findings.sort_by_key(|finding| finding.name);
     let findings = findings.into_iter().map(|finding| Topic {
         name: finding.name.to_owned(),
         kind: "findings",
         text: finding.page.to_owned(),
+    });
+    let checks = checks::KINDS.iter().map(|check| Topic {
+        name: check.name.to_owned(),
+        kind: "checks",
+        text: check.page(),
     });
     let models = Model::ALL.into_iter().map(|model| Topic {
         name: model.name().to_owned(),
@@ -73,32 +76,7 @@ fn topics() -> Vec<Topic> {
             model.serves_at_once()
         ),
     });
-    findings.chain(checks()).chain(models).collect()
-}
-
-/// The sections of the page on checks, by the names that the record has for them: the page's table has both.
-fn checks() -> impl Iterator<Item = Topic> {
-    CHECKS.lines().filter_map(|line| {
-        let mut cells = line.strip_prefix("| [")?.split('|');
-        let (title, _) = cells.next()?.split_once(']')?;
-        let name = cells.next()?.trim().trim_matches('`').replace('_', "-");
-        let text = format!("# {}", section(title)?);
-        Some(Topic {
-            name,
-            kind: "checks",
-            text,
-        })
-    })
-}
-
-/// From its heading to the next one.
-fn section(title: &str) -> Option<&'static str> {
-    let sections = CHECKS.split("\n## ").skip(1);
-    let mut of_title = sections.filter(|section| {
-        let heading = section.lines().next().unwrap_or_default();
-        heading.trim().eq_ignore_ascii_case(title)
-    });
-    of_title.next()
+    findings.chain(checks).chain(models).collect()
 }
 
 fn listed(topics: &[Topic]) -> String {
