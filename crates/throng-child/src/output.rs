@@ -163,14 +163,6 @@ fn keep(tail: &Mutex<VecDeque<String>>, line: &str) {
     tail.push_back(line.chars().take(TAIL_LINE_CHARACTERS).collect());
 }
 
-/// A tail as the end of an error message; nothing where there is none.
-pub fn tail_in_words(tail: &[String]) -> String {
-    if tail.is_empty() {
-        return String::new();
-    }
-    format!("\nthe last of its output:\n    {}", tail.join("\n    "))
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Cursor, empty, repeat};

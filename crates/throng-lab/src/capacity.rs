@@ -65,8 +65,6 @@ const THREAD_BYTES: u64 = 40 * 1024;
 const PROCESS_BYTES: u64 = 400 * 1024;
 /// Threads that others on the machine have, and the model itself.
 const THREADS_OF_OTHERS: u64 = 400;
-/// Mappings of a built-in server's thread: its stack and its signal stack, each with a guard page.
-pub(crate) const MAPPINGS_OF_BUILT_IN_THREAD: u64 = 4;
 /// Mappings that a built-in server leaves to the rest of its process.
 const MAPPINGS_OF_A_PROCESS: u64 = 1_024;
 
@@ -267,7 +265,7 @@ fn threads(demand: &Demand, facts: &Facts) -> Vec<Shortage> {
         found.extend(short(
             demand,
             name,
-            each * MAPPINGS_OF_BUILT_IN_THREAD,
+            each * throng_findings::MAPPINGS_OF_BUILT_IN_THREAD,
             room,
             |needed| raised(name, needed + MAPPINGS_OF_A_PROCESS),
         ));

@@ -10,12 +10,12 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
+use throng_record::format::tail_in_words;
 use throng_record::{LoadEvent, LoadJob};
 use throng_sys::namespace::Network;
 use throng_sys::process_tree::ProcessTree;
 
-use throng_child::output::{Lines, NextLine, tail_in_words};
-use throng_child::{Child, SpawnError};
+use throng_child::{Child, Lines, NextLine, SpawnError};
 
 /// The longest event: a record with four whole histograms and a timeline has some hundred KiB.
 const EVENT_BYTES_MAX: u64 = 64 << 20;

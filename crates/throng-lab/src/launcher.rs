@@ -16,6 +16,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use throng_findings::Ending;
 use throng_record::{Setting, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 use throng_sys::namespace::Network;
@@ -26,11 +27,8 @@ use throng_catalogue::catalogue::Prepared;
 use throng_child::Child;
 use throng_child::Lines;
 
-#[cfg(test)]
-pub(crate) use ending::Served;
-pub(crate) use ending::{Ending, PAUSED};
 pub(crate) use error::LaunchError;
-pub(crate) use life::{Asked, Life, LifeEnd};
+pub(crate) use life::Life;
 pub(crate) use readiness::Announced;
 
 /// How long a server may take to leave after SIGTERM.

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod capacity;
-mod checks;
 mod estimate;
 mod event;
 mod explain;
@@ -14,7 +13,6 @@ mod generator;
 mod job;
 mod launcher;
 mod lifetime;
-mod limit;
 pub mod machine;
 pub mod network;
 mod observer;

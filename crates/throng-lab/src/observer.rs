@@ -22,6 +22,7 @@ mod waiting;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
+use throng_findings::checks::{Others, Stolen, TICK_NS};
 use throng_record::side::CounterDeltas;
 use throng_record::{LoadJob, LoadRecord, PhaseCost, PhaseName, PhaseSpec, Phases, SideRecord};
 use throng_sys::clock::monotonic_ns;
@@ -29,9 +30,6 @@ use throng_sys::kernel_counters::KernelCounters;
 use throng_sys::namespace::Network;
 use throng_sys::open_descriptors::OpenDescriptors;
 use throng_sys::process_tree::ProcessTree;
-
-use crate::checks::other_programs::Others;
-use crate::checks::steal::{Stolen, TICK_NS};
 
 pub(crate) use kernel_account::{KernelAccount, KernelAccountSeen};
 use kernel_memory::KernelMemoryWatch;

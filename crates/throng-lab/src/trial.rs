@@ -3,8 +3,8 @@
 //! Whatever happens, a [`Trial`] comes out: what failed stands in its outcome, and what was measured until then beside it.
 
 mod alone;
+mod attributing;
 mod conclude;
-mod explaining;
 mod load;
 mod servers;
 
@@ -13,9 +13,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use throng_findings::LifeEnd;
 use throng_record::{
-    CheckResult, Limit, LoadJob, Outcome, Phases, Plan, Setting, TargetKind, TargetRecord, Trial,
-    Verdict,
+    CheckResult, LoadJob, Outcome, Plan, Setting, TargetKind, TargetRecord, Trial, Verdict,
 };
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
@@ -25,7 +25,7 @@ use throng_sys::namespace::Network;
 use crate::event::TrialPhase;
 use crate::generator::Generator;
 use crate::job::{self, job};
-use crate::launcher::{Announced, LaunchError, Launcher, Life, LifeEnd};
+use crate::launcher::{Announced, LaunchError, Launcher, Life};
 use crate::network::{self, Networks};
 use crate::observer::capture::Capture;
 use crate::observer::{GeneratorFigures, KernelAccount, Observed, Observer, find_running};
@@ -170,7 +170,7 @@ impl Bench<'_> {
             ended.outcome,
             ended.record,
             (seen, &account),
-            &server,
+            server,
         );
         Made { trial, is_hopeless }
     }
@@ -257,35 +257,8 @@ impl Bench<'_> {
 
     /// A trial of which nothing is known yet; ended early, unless told otherwise.
     fn blank(&self, cell: Cell, address: &Address) -> Trial {
-        Trial {
-            target: cell.target,
-            setting: cell.setting,
-            repeat: cell.repeat,
-            order: 0,
-            is_superseded: false,
-            started_at_ns: 0,
-            duration_ns: 0,
-            server_ordinal: None,
-            outcome: Outcome::Interrupted,
-            workers: None,
-            network: throng_record::Network::default(),
-            job: job(self.plan, cell, address),
-            phases: Phases::default(),
-            kernel_memory: None,
-            unaccepted: None,
-            backlog_in_force: None,
-            accept_queue: None,
-            handshakes: None,
-            unseen: vec![],
-            findings: vec![],
-            server: None,
-            generator: None,
-            series: vec![],
-            kernel_counters: throng_record::side::CounterDeltas::new(),
-            checks: vec![],
-            verdict: Verdict::Invalid,
-            limit: Limit::Unknown,
-        }
+        let indices = (cell.target, cell.setting, cell.repeat);
+        Trial::new(indices, job(self.plan, cell, address))
     }
 }
 

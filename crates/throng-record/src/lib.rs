@@ -2,7 +2,7 @@
 //!
 //! Measuring writes these types, reporting reads them, and `run.json` is nothing but a [`RunRecord`] in JSON. Public fields,
 //! units in the names, one version number ([`SCHEMA_VERSION`]); the JSON Schema is derived from the types, so that
-//! it cannot drift from them. There is no behaviour here beyond merging, encoding and simple arithmetic.
+//! it cannot drift from them. There is no behaviour here beyond merging, encoding, simple arithmetic and [figures in words](mod@format).
 #![forbid(unsafe_code)]
 
 pub mod accept;
@@ -15,6 +15,7 @@ pub mod errors;
 pub mod fanout;
 pub mod finding;
 pub mod fleet;
+pub mod format;
 pub mod histogram;
 pub mod hold;
 pub mod job;

@@ -94,6 +94,40 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// A trial of which nothing is known yet; ended early, unless told otherwise. Of this target, setting and repeat.
+    #[must_use]
+    pub fn new((target, setting, repeat): (u32, u32, u32), job: LoadJob) -> Self {
+        Self {
+            target,
+            setting,
+            repeat,
+            order: 0,
+            is_superseded: false,
+            started_at_ns: 0,
+            duration_ns: 0,
+            server_ordinal: None,
+            outcome: Outcome::Interrupted,
+            workers: None,
+            network: Network::default(),
+            job,
+            phases: Phases::default(),
+            kernel_memory: None,
+            unaccepted: None,
+            backlog_in_force: None,
+            accept_queue: None,
+            handshakes: None,
+            unseen: vec![],
+            findings: vec![],
+            server: None,
+            generator: None,
+            series: vec![],
+            kernel_counters: CounterDeltas::new(),
+            checks: vec![],
+            verdict: Verdict::Invalid,
+            limit: Limit::Unknown,
+        }
+    }
+
     /// Whether its figures stand, be it with a reservation or for a part of the connections.
     #[must_use]
     pub fn stands(&self) -> bool {

@@ -57,22 +57,7 @@ pub enum RemarkKind {
 /// The check as a person would name it.
 #[must_use]
 pub fn words(kind: CheckKind) -> &'static str {
-    match kind {
-        CheckKind::LittlesLaw => "Little's law",
-        CheckKind::Outstanding => "number outstanding",
-        CheckKind::RateKept => "rate not kept",
-        CheckKind::GeneratorBound => "generator-bound",
-        CheckKind::SchedulingError => "scheduling error",
-        CheckKind::Steal => "CPU time stolen",
-        CheckKind::OtherPrograms => "other programs",
-        CheckKind::UnservedConnections => "unserved connections",
-        CheckKind::Drift => "drift",
-        CheckKind::UnexpectedErrors => "unexpected errors",
-        CheckKind::HandshakeAccount => "handshake account",
-        CheckKind::ServerCount => "server's own count",
-        CheckKind::ServerDied => "server died",
-        CheckKind::Contract => "contract",
-    }
+    throng_findings::checks::kind(kind).title
 }
 
 /// Every remark on a run, the gravest and then the likeliest cause first.

@@ -2,6 +2,7 @@
 //!
 //! Numbers that were measured are figures ([`crate::figure`]).
 
+use throng_findings::findings::kind;
 use throng_record::{CheckResult, Limit, Outcome, Pacing, Protocol, RunRecord, Trial, Verdict};
 
 use crate::checks;
@@ -154,7 +155,11 @@ fn checks_that(trial: &Trial, result: CheckResult) -> String {
 
 /// Each once where they follow one another.
 fn findings(trial: &Trial) -> String {
-    let mut names: Vec<&str> = trial.findings.iter().map(|found| found.name()).collect();
+    let mut names: Vec<&str> = trial
+        .findings
+        .iter()
+        .map(|found| kind(found).name)
+        .collect();
     names.dedup();
     names.join("; ")
 }

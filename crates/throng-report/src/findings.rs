@@ -1,15 +1,10 @@
 //! Findings of a run, each kind once: where it was worst, with the evidence from there, and in how many other rows it was found.
 //!
-//! The record says what was found in each trial; its causes and remedies are told here in a few sentences (`happened`, `words`), and at length by a
-//! page each in `docs/findings/`. Where no trial of a row stands, findings of its invalid ones are told, and said to be: they may be why. Elsewhere
-//! invalid trials are not quoted.
-
-mod happened;
-mod words;
-
-pub(crate) use happened::times;
+//! The record says what was found in each trial; its words are those of `throng-findings`. Where no trial of a row stands, findings of its
+//! invalid ones are told, and said to be: they may be why. Elsewhere invalid trials are not quoted.
 
 use serde::Serialize;
+use throng_findings::findings::{kind, words};
 use throng_record::{Finding, RunRecord, Trial};
 
 use crate::format::{exact, plural};
@@ -36,7 +31,7 @@ pub struct Found<'a> {
     pub cause: &'static str,
     /// What to do.
     pub remedy: String,
-    /// Where all of it is told at length.
+    /// The command that tells all of it at length.
     pub page: String,
 }
 
@@ -58,9 +53,10 @@ pub fn found(record: &RunRecord) -> Vec<Found<'_>> {
     let quoted = |trial: &&Trial| may_be_quoted(record, trial);
     for trial in record.counted().filter(quoted) {
         for finding in &trial.findings {
-            match kinds.iter_mut().find(|(name, _)| *name == finding.name()) {
+            let named = kind(finding).name;
+            match kinds.iter_mut().find(|(name, _)| *name == named) {
                 Some((_, all)) => all.push((trial, finding)),
-                None => kinds.push((finding.name(), vec![(trial, finding)])),
+                None => kinds.push((named, vec![(trial, finding)])),
             }
         }
     }
@@ -71,6 +67,7 @@ pub fn found(record: &RunRecord) -> Vec<Found<'_>> {
 }
 
 fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Option<Found<'a>> {
+    let gravity = |finding: &Finding| words(finding).gravity();
     // A stable sort keeps the order of the run among equals.
     all.sort_by(|(of_one, one), (of_other, other)| {
         let by_gravity = gravity(other).total_cmp(&gravity(one));
@@ -97,10 +94,10 @@ fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Opt
         places,
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
         is_of_invalid_trials: !first.stands(),
-        happened: happened::happened(worst),
-        cause: words::cause(worst),
-        remedy: words::remedy(worst),
-        page: format!("docs/findings/{}.md", worst.name()),
+        happened: words(worst).happened(),
+        cause: words(worst).cause(),
+        remedy: words(worst).remedy(),
+        page: format!("throng explain {}", kind(worst).name),
     })
 }
 
@@ -114,70 +111,6 @@ pub(crate) fn place<'a>(record: &'a RunRecord, trial: &Trial) -> Place<'a> {
     }
 }
 
-/// By what one finding is worse than another of its kind.
-fn gravity(finding: &Finding) -> f64 {
-    match finding {
-        Finding::HalfThePortsGone {
-            rate_before_per_second,
-            rate_after_per_second,
-            ..
-        } => rate_before_per_second / rate_after_per_second.max(1.0),
-        Finding::PortsExhausted { failed, .. } | Finding::DescriptorsExhausted { failed, .. } => {
-            *failed as f64
-        }
-        Finding::ThreadsExhausted {
-            served,
-            of_connections,
-            ..
-        } => f64::from(of_connections.saturating_sub(*served)),
-        Finding::SynRetransmissionSteps { connect_ns_max, .. } => *connect_ns_max as f64,
-        Finding::CostGrowsWithIdle {
-            cost_ns_first,
-            cost_ns_last,
-            ..
-        } => *cost_ns_last as f64 - *cost_ns_first as f64,
-        Finding::AcceptQueueOverflow { overflows, .. } => *overflows as f64,
-        Finding::BacklogClamped {
-            asked, in_force, ..
-        } => f64::from(*asked) / f64::from((*in_force).max(1)),
-        Finding::FinalAckDropped { waited_ns_max, .. } => *waited_ns_max as f64,
-        Finding::SynCookies { sent, .. } => *sent as f64,
-        Finding::ConnectionsRefused { refused, .. } => *refused as f64,
-        Finding::HeadOfLineBlocking {
-            first_byte_ns_median,
-            ..
-        } => *first_byte_ns_median as f64,
-        Finding::TooFewAcceptors { depth_mean, .. } => *depth_mean,
-        Finding::DelayedAck {
-            share_of_replies, ..
-        } => *share_of_replies,
-        Finding::Stalls {
-            share_of_window, ..
-        } => *share_of_window,
-        Finding::StarvedConnections {
-            connections,
-            seldom_served,
-            waiting,
-            ..
-        } => {
-            let starved = (*seldom_served).max(*waiting).unwrap_or(0);
-            f64::from(starved) / f64::from((*connections).max(1))
-        }
-        Finding::GeneratorBound { server_busy, .. } => 1.0 - server_busy,
-        Finding::UnbalancedListeners {
-            busiest_depth_mean,
-            idlest_depth_mean,
-            ..
-        } => busiest_depth_mean - idlest_depth_mean,
-        Finding::OneCoreOfMany { cores_idle, .. } => *cores_idle,
-        Finding::UnfairService {
-            replies_p10,
-            replies_p90,
-            ..
-        } => f64::from(*replies_p90) / f64::from((*replies_p10).max(1)),
-    }
-}
-
 impl Found<'_> {
     /// All of it in a few sentences.
     #[must_use]
@@ -186,12 +119,12 @@ impl Found<'_> {
             happened,
             cause,
             remedy,
+            page,
             ..
         } = self;
         format!(
-            "{}: {happened} Cause: {cause} Remedy: {remedy} More: throng explain {}.",
+            "{}: {happened} Cause: {cause} Remedy: {remedy} More: {page}.",
             self.title_and_place(),
-            self.worst.name()
         )
     }
 
@@ -202,7 +135,7 @@ impl Found<'_> {
     }
 
     fn title_and_place(&self) -> String {
-        let title = words::title(self.worst);
+        let title = kind(self.worst).title;
         let place = match self.places.first() {
             Some(Place {
                 target, heading, ..

@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use serde::Serialize;
 use throng_record::{Cause, RequestRecord, RunRecord};
 
-use crate::findings::{Place, place, times};
-use crate::format;
+use crate::findings::{Place, place};
+use crate::format::{self, times};
 use crate::worth::may_be_quoted;
 
 /// More would say no more.

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use anstream::eprintln;
 use indicatif::{ProgressBar, ProgressStyle};
 use throng_lab::{Event, TrialPhase};
+use throng_record::format::{count, plural};
 use throng_record::plan::Experiment;
 use throng_record::{Plan, TargetKind, TargetRecord};
-use throng_report::format::{count, plural};
 use throng_report::setting::heading;
 
 use crate::failure::note;

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use throng_findings::checks::kind;
+use throng_record::format::plural;
 use throng_record::plan::Experiment;
 use throng_record::{Check, CheckKind, CheckResult, Outcome, Plan, RunRecord, SideRecord, Trial};
-use throng_report::format::plural;
 use throng_report::setting::heading;
 
 use crate::failure::Failure;
@@ -89,7 +90,7 @@ impl Complaints {
 /// what others took of the CPUs may be all that was missing.
 fn is_error(trial: &Trial, check: &Check) -> bool {
     match check.result {
-        CheckResult::Failed => is_the_servers_fault(check.kind),
+        CheckResult::Failed => kind(check.kind).is_the_servers_fault,
         CheckResult::Qualified => check.kind == CheckKind::RateKept && !may_be_taken(trial, check),
         CheckResult::Passed
         | CheckResult::Partial
@@ -110,17 +111,6 @@ fn may_be_taken(trial: &Trial, rate_kept: &Check) -> bool {
         (Some(kept), Some(bound)) => trial.is_disturbed() && kept >= bound * left,
         _ => false,
     }
-}
-
-/// Against checks that a noisy machine can fail all by itself.
-fn is_the_servers_fault(kind: CheckKind) -> bool {
-    matches!(
-        kind,
-        CheckKind::UnexpectedErrors
-            | CheckKind::ServerCount
-            | CheckKind::ServerDied
-            | CheckKind::Contract
-    )
 }
 
 /// Targets that have not one trial to rank at some setting, and of which nothing was said yet.

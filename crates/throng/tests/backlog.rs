@@ -9,7 +9,7 @@ use support::backlog::{
 };
 use support::{Bench, THRONG, check};
 use throng_record::{
-    Cause, CheckKind, CheckResult, Finding, Network, Outcome as TrialOutcome, Trial,
+    Cause, CheckKind, CheckResult, Finding, Network, Outcome as TrialOutcome, Trial, finding,
 };
 
 const MS: u64 = 1_000_000;
@@ -157,11 +157,11 @@ fn a_dropped_final_ack_without_cookies_makes_the_server_send_its_syn_ack_again()
     assert_retransmissions_agree(&trial);
     assert_explained(&trial, 1_500 * MS);
     let found = trial.findings.iter().find_map(|finding| match finding {
-        Finding::FinalAckDropped {
+        Finding::FinalAckDropped(finding::FinalAckDropped {
             connections,
             syn_ack_retransmissions,
             ..
-        } => Some((*connections, *syn_ack_retransmissions)),
+        }) => Some((*connections, *syn_ack_retransmissions)),
         _ => None,
     });
     let (dropped, sent_again) = found.expect("it is told");

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use support::backlog::{assert_valid_but_for_noise, connections, errors, run_in, run_one};
 use support::{Bench, Outcome, THRONG, exit_code, peer, signal, wait_for};
+use throng_findings::findings::kind;
 use throng_record::{ErrorKind, Finding, Outcome as TrialOutcome, Trial, Verdict};
 
 const FEW: [&str; 6] = ["--clients", "3", "--requests", "2", "--service-time", "5ms"];
@@ -112,7 +113,7 @@ fn a_backlog_of_0_is_a_queue_of_one() {
     let queue = trial.accept_queue.expect("observed");
     assert_eq!(queue.listeners[0].backlog, 0);
     assert!(queue.listeners[0].depth_max <= 1);
-    let has_overflow = |finding: &Finding| finding.name() == "accept-queue-overflow";
+    let has_overflow = |finding: &Finding| kind(finding).name == "accept-queue-overflow";
     assert!(
         trial.findings.iter().any(has_overflow),
         "{:?}",

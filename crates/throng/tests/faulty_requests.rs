@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use support::peer::{self, Fault};
 use support::{Bench, Outcome, check, errors_of, failed_checks};
-use throng_record::{CheckKind, CheckResult, ErrorKind, Finding, Trial, Verdict};
+use throng_record::{CheckKind, CheckResult, ErrorKind, Finding, Trial, Verdict, finding};
 
 fn run(arguments: &[&str]) -> (Outcome, Trial) {
     let bench = Bench::new();
@@ -169,17 +169,19 @@ fn kept_connections_that_the_server_does_not_have_are_told_from_those_that_it_le
     assert_eq!(unknown + waiting, 10, "{:?}", exchange.errors);
     assert_eq!(u64::from(exchange.connections_silent), waiting);
     let found = trial.findings.iter().find_map(|finding| match finding {
-        Finding::FinalAckDropped { connections, .. } => Some(*connections),
+        Finding::FinalAckDropped(finding::FinalAckDropped { connections, .. }) => {
+            Some(*connections)
+        }
         _ => None,
     });
     assert_eq!(found, Some(unknown), "{:?}", trial.findings);
     let is_in_force = |finding: &Finding| {
         matches!(
             finding,
-            Finding::AcceptQueueOverflow {
+            Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
                 backlog: Some(5),
                 ..
-            }
+            })
         )
     };
     assert!(

@@ -7,17 +7,22 @@ use std::path::Path;
 
 use support::backlog::{connections, run, run_one};
 use support::{Bench, Outcome, peer};
-use throng_record::{Finding, Network, Trial};
+use throng_findings::findings::kind;
+use throng_record::{Finding, Network, Trial, finding};
 
 const MS: u64 = 1_000_000;
 
 fn names(trial: &Trial) -> Vec<&'static str> {
-    trial.findings.iter().map(Finding::name).collect()
+    trial
+        .findings
+        .iter()
+        .map(|finding| kind(finding).name)
+        .collect()
 }
 
 /// The finding of that name; told in the report, with its page, which exists.
 fn told<'a>(name: &str, outcome: &Outcome, trial: &'a Trial) -> &'a Finding {
-    let named = |finding: &&Finding| finding.name() == name;
+    let named = |finding: &&Finding| kind(finding).name == name;
     let Some(finding) = trial.findings.iter().find(named) else {
         panic!("no {name} in {:?}", trial.findings);
     };
@@ -50,7 +55,7 @@ fn accept_queue_overflow_and_the_backlog_that_ends_it() {
         ])
     };
     let (outcome, trial) = of_backlog("3");
-    let Finding::AcceptQueueOverflow {
+    let Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
         overflows,
         drops,
         connects_delayed,
@@ -59,7 +64,7 @@ fn accept_queue_overflow_and_the_backlog_that_ends_it() {
         depth_max,
         backlog_sufficient,
         ..
-    } = *told("accept-queue-overflow", &outcome, &trial)
+    }) = *told("accept-queue-overflow", &outcome, &trial)
     else {
         panic!("another finding has this name");
     };
@@ -93,11 +98,11 @@ fn backlog_clamped_by_somaxconn() {
         "somaxconn=4,64",
     ]);
     let clamped = told("backlog-clamped", &outcome, &trials[0]);
-    let expected = Finding::BacklogClamped {
+    let expected = Finding::BacklogClamped(finding::BacklogClamped {
         asked: 64,
         in_force: 4,
         somaxconn: Some(4),
-    };
+    });
     assert_eq!(*clamped, expected);
     assert!(!names(&trials[1]).contains(&"backlog-clamped"));
 }
@@ -122,12 +127,12 @@ fn dropped_final_acks_and_cookies() {
         panic!("two settings")
     };
     for trial in [without, with] {
-        let Finding::FinalAckDropped {
+        let Finding::FinalAckDropped(finding::FinalAckDropped {
             connections: dropped,
             data_retransmissions,
             waited_ns_max,
             ..
-        } = *told("final-ack-dropped", &outcome, trial)
+        }) = *told("final-ack-dropped", &outcome, trial)
         else {
             panic!("another finding has this name");
         };
@@ -139,12 +144,12 @@ fn dropped_final_acks_and_cookies() {
         assert!(waited_ns_max > 190 * MS, "{waited_ns_max}");
     }
     assert!(!names(without).contains(&"syn-cookies"));
-    let Finding::SynCookies {
+    let Finding::SynCookies(finding::SynCookies {
         sent,
         received,
         failed,
         request_queue_full,
-    } = *told("syn-cookies", &outcome, with)
+    }) = *told("syn-cookies", &outcome, with)
     else {
         panic!("another finding has this name");
     };
@@ -162,13 +167,13 @@ fn connections_refused_where_nobody_listens() {
     let (outcome, trial) = run_one(&[&address, "--clients", "4", "--requests", "2"]);
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     let refused = told("connections-refused", &outcome, &trial);
-    let expected = Finding::ConnectionsRefused {
+    let expected = Finding::ConnectionsRefused(finding::ConnectionsRefused {
         refused: 8,
         begun: 8,
         connected: 0,
         server_died: false,
         was_listening: Some(false),
-    };
+    });
     assert_eq!(*refused, expected);
     assert_eq!(names(&trial), ["connections-refused"], "and nothing else");
 }
@@ -192,13 +197,13 @@ fn head_of_line_blocking_in_a_loop_that_waits_inline() {
     let [timer, inline] = &trials[..] else {
         panic!("two targets")
     };
-    let Finding::HeadOfLineBlocking {
+    let Finding::HeadOfLineBlocking(finding::HeadOfLineBlocking {
         requests,
         of_requests,
         service_time_ns,
         first_byte_ns_median,
         server_busy,
-    } = *told("head-of-line-blocking", &outcome, inline)
+    }) = *told("head-of-line-blocking", &outcome, inline)
     else {
         panic!("another finding has this name");
     };
@@ -230,14 +235,14 @@ fn too_few_acceptors_where_one_serves_eight() {
         "--service-time",
         "30ms",
     ]);
-    let Finding::TooFewAcceptors {
+    let Finding::TooFewAcceptors(finding::TooFewAcceptors {
         requests,
         of_requests,
         serves_at_once,
         clients,
         depth_mean,
         server_busy,
-    } = *told("too-few-acceptors", &outcome, &trials[0])
+    }) = *told("too-few-acceptors", &outcome, &trials[0])
     else {
         panic!("another finding has this name");
     };
@@ -291,12 +296,12 @@ fn delayed_ack_against_nagle() {
         (outcome, bench.record().trials.remove(0))
     };
     let (outcome, trial) = exchange(0);
-    let Finding::DelayedAck {
+    let Finding::DelayedAck(finding::DelayedAck {
         share_of_replies,
         gap_ns_median,
         delayed_acks,
         replies,
-    } = *told("delayed-ack", &outcome, &trial)
+    }) = *told("delayed-ack", &outcome, &trial)
     else {
         panic!("another finding has this name");
     };
@@ -360,13 +365,13 @@ fn unbalanced_listeners_of_one_port() {
         "--service-time",
         "20ms",
     ]);
-    let Finding::UnbalancedListeners {
+    let Finding::UnbalancedListeners(finding::UnbalancedListeners {
         listeners,
         busiest_depth_max,
         busiest_depth_mean,
         idlest_depth_max,
         idlest_depth_mean,
-    } = *told("unbalanced-listeners", &outcome, &trials[0])
+    }) = *told("unbalanced-listeners", &outcome, &trials[0])
     else {
         panic!("another finding has this name");
     };

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use support::{Bench, THRONG, peer, user};
-use throng_record::{ErrorKind, Finding, Outcome, Side, Trial};
+use throng_record::{ErrorKind, Finding, Outcome, Side, Trial, finding};
 
 /// Bytes of the pings that the servers within the test answer.
 const SIZE: &str = "64";
@@ -79,12 +79,12 @@ fn ports_exhausted_where_one_address_has_too_few() {
     };
     let trial = from(ONE_ADDRESS);
     let ports = trial.findings.iter().find_map(|finding| match finding {
-        Finding::PortsExhausted {
+        Finding::PortsExhausted(finding::PortsExhausted {
             ports,
             source_addresses,
             open,
             failed,
-        } => Some((*ports, *source_addresses, *open, *failed)),
+        }) => Some((*ports, *source_addresses, *open, *failed)),
         _ => None,
     });
     let (ports, addresses, open, failed) = ports.expect("named");
@@ -120,12 +120,12 @@ fn half_the_ports_gone_where_one_address_has_more_connections() {
     let trial = from(ONE_ADDRESS);
     assert_eq!(connected(&trial), 3_900);
     let rates = trial.findings.iter().find_map(|finding| match finding {
-        Finding::HalfThePortsGone {
+        Finding::HalfThePortsGone(finding::HalfThePortsGone {
             ports: 4_000,
             connections: 3_900,
             rate_before_per_second,
             rate_after_per_second,
-        } => Some((*rate_before_per_second, *rate_after_per_second)),
+        }) => Some((*rate_before_per_second, *rate_after_per_second)),
         _ => None,
     });
     let (before, after) = rates.unwrap_or_else(|| panic!("named: {:?}", trial.phases.connect()));
@@ -175,23 +175,23 @@ fn descriptors_exhausted_of_the_generator() {
         (ping.pinged, ping.answered),
         (connect.connected, connect.connected)
     );
-    let expected = Finding::DescriptorsExhausted {
+    let expected = Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
         side: Side::Generator,
         limit: Some(300),
         open: connect.connected,
         failed: 500 - u64::from(connect.connected),
         descriptors_per_connection: None,
-    };
+    });
     assert!(trial.findings.contains(&expected), "{:?}", trial.findings);
     // Many in flight at the first failure, and two tables: what was opened and what was not is all that was asked for.
     let trial = of_generator("ulimit -n 160", ["2", "64"]);
     let of_two = trial.findings.iter().find_map(|finding| match finding {
-        Finding::DescriptorsExhausted {
+        Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
             side: Side::Generator,
             open,
             failed,
             ..
-        } => Some((*open, *failed)),
+        }) => Some((*open, *failed)),
         _ => None,
     });
     let (open, failed) = of_two.expect("named");
@@ -225,11 +225,11 @@ fn a_limit_met_in_a_sweep_stands_with_each_trial_that_met_it() {
         let is_of_server = |finding: &Finding| {
             matches!(
                 finding,
-                Finding::DescriptorsExhausted {
+                Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
                     side: Side::Server,
                     limit: Some(300),
                     ..
-                }
+                })
             )
         };
         (
@@ -289,13 +289,13 @@ fn threads_exhausted_where_the_user_may_have_no_more() {
     };
     let trial = of("thread-per-connection");
     let named = trial.findings.iter().find_map(|finding| match finding {
-        Finding::ThreadsExhausted {
+        Finding::ThreadsExhausted(finding::ThreadsExhausted {
             limit_name,
             limit,
             threads,
             served,
             of_connections: 300,
-        } => Some((limit_name.as_str(), *limit, *threads, *served)),
+        }) => Some((limit_name.as_str(), *limit, *threads, *served)),
         _ => None,
     });
     let (limit_name, limit_told, threads, served) = named.expect("named");
@@ -327,7 +327,7 @@ fn accept_queue_overflow_of_kept_connections_is_one_finding_with_their_retransmi
     let opened = connected(&trial);
     assert!((4..10).contains(&opened), "{opened}");
     let [
-        Finding::AcceptQueueOverflow {
+        Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
             overflows,
             connects_delayed,
             syn_retransmissions: Some(retransmissions),
@@ -335,7 +335,7 @@ fn accept_queue_overflow_of_kept_connections_is_one_finding_with_their_retransmi
             depth_max: None,
             backlog_sufficient: None,
             ..
-        },
+        }),
     ] = &trial.findings[..]
     else {
         panic!("one finding: {:?}", trial.findings);
@@ -364,13 +364,13 @@ fn syn_retransmission_steps_where_no_queue_overflowed() {
         "tcp_max_syn_backlog=-4",
     ]);
     let [
-        Finding::SynRetransmissionSteps {
+        Finding::SynRetransmissionSteps(finding::SynRetransmissionSteps {
             connections: 5,
             retransmissions,
             connect_ns_max: 0,
             overflows: Some(0),
             backlog: Some(_),
-        },
+        }),
     ] = trial.findings[..]
     else {
         panic!("one finding: {:?}", trial.findings);
@@ -398,11 +398,11 @@ fn what_is_told_to_fit_into_a_table_is_held_and_noticeably_more_is_not() {
         let (trial, stderr) = held_with(limit, target, asked);
         let told = told_to_fit(&stderr).unwrap_or_else(|| panic!("{target}: {stderr}"));
         let served = trial.findings.iter().find_map(|finding| match finding {
-            Finding::DescriptorsExhausted {
+            Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
                 side: Side::Server,
                 open,
                 ..
-            } => Some(*open),
+            }) => Some(*open),
             _ => None,
         });
         let served = served.unwrap_or_else(|| panic!("{target}: {:?}", trial.findings));

@@ -11,16 +11,16 @@ mod support;
 
 use support::others::OthersWatch;
 use support::{Bench, failed_checks};
-use throng_record::{CheckKind, CheckResult, Finding, Trial};
+use throng_record::{CheckKind, CheckResult, Finding, Trial, finding};
 
 const REPLY_BYTES: usize = 64 * 1024;
 
 fn found(trial: &Trial) -> Option<(f64, f64)> {
     trial.findings.iter().find_map(|finding| match finding {
-        Finding::GeneratorBound {
+        Finding::GeneratorBound(finding::GeneratorBound {
             generator_busy,
             server_busy,
-        } => Some((*generator_busy, *server_busy)),
+        }) => Some((*generator_busy, *server_busy)),
         _ => None,
     })
 }

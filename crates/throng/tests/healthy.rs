@@ -112,20 +112,20 @@ fn excuse(record: &RunRecord, trial: &Trial, finding: &Finding) -> Option<&'stat
     let serves_some = trial.job.fleet.serves_at_once;
     let asked = record.plan.settings[trial.setting as usize].connections;
     match finding {
-        Finding::GeneratorBound { .. } => Some("the two sides' CPU time says so"),
+        Finding::GeneratorBound(_) => Some("the two sides' CPU time says so"),
         // Whoever has a thread or a process for each connection leaves the order to the kernel's scheduler.
-        Finding::UnfairService { .. } | Finding::StarvedConnections { .. }
+        Finding::UnfairService(_) | Finding::StarvedConnections(_)
             if is_scheduled_by_kernel(record, trial) =>
         {
             Some("the replies of each connection say so")
         }
-        Finding::AcceptQueueOverflow { .. } if was_counted(trial, "TcpExt.ListenOverflows") => {
+        Finding::AcceptQueueOverflow(_) if was_counted(trial, "TcpExt.ListenOverflows") => {
             Some("the kernel counted them")
         }
-        Finding::SynCookies { .. } if was_counted(trial, "TcpExt.SyncookiesSent") => {
+        Finding::SynCookies(_) if was_counted(trial, "TcpExt.SyncookiesSent") => {
             Some("the kernel counted them")
         }
-        Finding::TooFewAcceptors { .. } if serves_some.is_some_and(|some| some < asked) => {
+        Finding::TooFewAcceptors(_) if serves_some.is_some_and(|some| some < asked) => {
             Some("it serves fewer at once than there are")
         }
         _ => None,

@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Bench, Outcome, failed_checks};
-use throng_record::{ErrorKind, Finding, Outcome as TrialOutcome, Side, Trial, Verdict};
+use throng_record::{ErrorKind, Finding, Outcome as TrialOutcome, Side, Trial, Verdict, finding};
 
 /// Descriptors of one table.
 const DESCRIPTORS: u64 = 600;
@@ -100,13 +100,13 @@ fn a_single_table_is_filled_to_its_end_and_named() {
         "{ping:?}"
     );
     let of_server = trial.findings.iter().find_map(|finding| match finding {
-        Finding::DescriptorsExhausted {
+        Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
             side: Side::Server,
             limit,
             open,
             failed,
             ..
-        } => Some((*limit, *open, *failed)),
+        }) => Some((*limit, *open, *failed)),
         _ => None,
     });
     let (limit, open, failed) = of_server.expect("named");

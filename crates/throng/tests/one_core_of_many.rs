@@ -12,7 +12,8 @@ use std::path::Path;
 
 use support::others::OthersWatch;
 use support::{Bench, Outcome};
-use throng_record::{Finding, OneCoreCause, TargetKind, Trial};
+use throng_findings::findings::kind;
+use throng_record::{Finding, OneCoreCause, TargetKind, Trial, finding};
 
 /// `turns.py HOW PORT`, or with the flags of a catalogued server behind `HOW`: echoes 6 bytes after some work, in threads under the global
 /// interpreter lock, in processes, or in one loop. (`sum` over a range never lets the lock go.)
@@ -122,7 +123,7 @@ fn found(trials: &[Trial]) -> Vec<(&Trial, &Finding)> {
         .iter()
         .flat_map(|trial| trial.findings.iter().map(move |finding| (trial, finding)));
     findings
-        .filter(|(_, finding)| finding.name() == NAME)
+        .filter(|(_, finding)| kind(finding).name == NAME)
         .collect()
 }
 
@@ -146,7 +147,7 @@ fn assert_held_by(expected: OneCoreCause, run: &Run) {
         return;
     }
     for (trial, finding) in all {
-        let Finding::OneCoreOfMany {
+        let Finding::OneCoreOfMany(finding::OneCoreOfMany {
             cores_used,
             cores_allowed,
             cores_idle,
@@ -154,7 +155,7 @@ fn assert_held_by(expected: OneCoreCause, run: &Run) {
             threads_max,
             connections,
             held_by,
-        } = finding
+        }) = finding
         else {
             panic!("another finding has this name");
         };

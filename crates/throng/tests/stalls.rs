@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Bench, exit_code, peer, wait_for};
-use throng_record::{Finding, Silence, Trial};
+use throng_findings::findings::kind;
+use throng_record::{Finding, Silence, Trial, finding};
 
 const NAME: &str = "stalls";
 const MS: u64 = 1_000_000;
@@ -21,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 const STOPS: usize = 5;
 
 fn found(trial: &Trial) -> Option<&Finding> {
-    trial.findings.iter().find(|found| found.name() == NAME)
+    trial.findings.iter().find(|found| kind(found).name == NAME)
 }
 
 fn silences(trial: &Trial) -> &[Silence] {
@@ -92,14 +93,14 @@ fn a_server_that_stops_now_and_then_is_found_with_its_period() {
         let stops = silences(&trial).iter();
         let stops = stops.filter(|silence| silence.duration_ns.abs_diff(210 * MS) < 40 * MS);
         assert!(stops.count() >= 3, "{:?}", silences(&trial));
-        let Some(Finding::Stalls {
+        let Some(Finding::Stalls(finding::Stalls {
             stalls,
             stall_ns_median,
             share_of_window,
             waiting_max,
             latency_ns_median,
             ..
-        }) = found(&trial)
+        })) = found(&trial)
         else {
             assert!(
                 is_disturbed(&trial),

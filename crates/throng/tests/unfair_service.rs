@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use support::{Bench, Outcome, peer};
-use throng_record::{ErrorKind, Finding, Trial};
+use throng_findings::findings::kind;
+use throng_record::{ErrorKind, Finding, Trial, finding};
 
 const NAME: &str = "unfair-service";
 const CONNECTIONS: u64 = 20;
@@ -116,13 +117,13 @@ fn run_with(target: &str, more: &[&str]) -> (Outcome, Trial) {
 }
 
 fn found(trial: &Trial) -> Option<&Finding> {
-    trial.findings.iter().find(|found| found.name() == NAME)
+    trial.findings.iter().find(|found| kind(found).name == NAME)
 }
 
 #[test]
 fn connections_that_are_answered_once_for_eight_times_are_found() {
     let (outcome, trial) = run(&peer::start(unfair));
-    let Some(Finding::UnfairService {
+    let Some(Finding::UnfairService(finding::UnfairService {
         connections,
         replies_min,
         replies_p10,
@@ -130,7 +131,7 @@ fn connections_that_are_answered_once_for_eight_times_are_found() {
         replies_p90,
         replies_max,
         fairness_jain,
-    }) = found(&trial)
+    })) = found(&trial)
     else {
         panic!("{:?} {:?}", trial.findings, trial.phases.exchange());
     };
@@ -173,19 +174,19 @@ fn a_loop_that_comes_to_each_in_turn_is_fair() {
 
 fn starved(trial: &Trial) -> Option<&Finding> {
     let mut findings = trial.findings.iter();
-    findings.find(|found| found.name() == "starved-connections")
+    findings.find(|found| kind(found).name == "starved-connections")
 }
 
 #[test]
 fn one_connection_of_twenty_that_is_seldom_answered_is_found() {
     let (outcome, trial) = run(&peer::start(starving));
-    let Some(&Finding::StarvedConnections {
+    let Some(&Finding::StarvedConnections(finding::StarvedConnections {
         connections,
         seldom_served,
         replies_min,
         replies_median,
         ..
-    }) = starved(&trial)
+    })) = starved(&trial)
     else {
         panic!("{:?} {:?}", trial.findings, trial.phases.exchange());
     };
@@ -214,13 +215,13 @@ fn one_connection_of_twenty_that_is_seldom_answered_is_found() {
 #[test]
 fn in_an_open_loop_its_wait_is_told() {
     let (_, trial) = run_with(&peer::start(owing), &["--rate", "500"]);
-    let Some(&Finding::StarvedConnections {
+    let Some(&Finding::StarvedConnections(finding::StarvedConnections {
         seldom_served: None,
         waiting: Some(1),
         waited_ns_max: Some(waited_ns),
         reply_ns_max,
         ..
-    }) = starved(&trial)
+    })) = starved(&trial)
     else {
         panic!("{:?} {:?}", trial.findings, trial.phases.exchange());
     };

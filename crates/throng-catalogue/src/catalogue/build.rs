@@ -9,11 +9,12 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use throng_record::format::tail_in_words;
+
 use super::manifest::{BUILD_PLACEHOLDER, Build};
 use super::program::{self, CommandError};
 use super::version::Version;
 use super::{Cache, Server, digest};
-use throng_child::output::tail_in_words;
 
 /// Of one build, and of waiting for another process that builds the same.
 const TIMEOUT: Duration = Duration::from_secs(600);

@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 use super::subject::Subject;
-use throng_child::output::tail_in_words;
 use throng_record::Workload;
+use throng_record::format::tail_in_words;
 
 /// How long a client waits for the next byte, or for room to send one.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -5,9 +5,9 @@
 //! (refused, reset, closed early) need no cause of time and get none. Requests that the generator itself had no room for are
 //! in no count.
 
+use throng_findings::Account;
 use throng_record::{Attribution, Cause, ConnectionsPhase, ErrorKind, RequestRecord};
 
-use super::account::Account;
 use super::answering::{Answering, Mostly};
 use super::connecting;
 use super::seen::{FlowSeen, Seen};

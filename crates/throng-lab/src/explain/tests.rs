@@ -2,11 +2,17 @@
 
 use std::collections::VecDeque;
 
-use throng_record::{ConnectionsPhase, Finding, RequestRecord};
+use throng_findings::findings::{find, kind};
+use throng_findings::{Account, Evidence};
+use throng_record::{
+    AcceptQueueRecord, ConnectionsPhase, ExchangePhase, Histogram, ListenerRecord, Measured,
+    Network, Phases, Plan, RequestRecord, SideRecord, TargetKind, Trial, histogram,
+};
 
-use super::findings::hand_made::{Case, histogram, listener};
 use super::hand_made::{MS, PHASE_NS, Queue, answered, queue, seen};
-use super::{Seen, attribute, findings};
+use super::{Seen, attribute};
+use crate::job;
+use crate::plan::{PlanDraft, resolve, test_environment};
 
 const SERVICE_MS: u64 = 40;
 const BACKLOG: u32 = 256;
@@ -77,66 +83,134 @@ fn sampled(all: &[Served]) -> Queue {
     queue(&depths)
 }
 
-/// The trial's findings, by name, and what is said of it otherwise.
-fn explained(server: Server, clients: usize) -> (Vec<&'static str>, Case) {
-    let case = tried(server, clients);
-    let found = findings(&case.evidence());
-    (found.iter().map(Finding::name).collect(), case)
+/// A trial by hand, of a plan's only target at its only setting.
+struct Case {
+    plan: Plan,
+    trial: Trial,
+    seen: throng_findings::Seen,
 }
 
+impl Case {
+    fn names(&self) -> Vec<&'static str> {
+        let found = find(&Evidence {
+            trial: &self.trial,
+            target: &self.plan.targets[0],
+            setting: &self.plan.settings[0],
+            seen: &self.seen,
+        });
+        found.iter().map(|finding| kind(finding).name).collect()
+    }
+
+    fn account(&self) -> Account {
+        self.seen.account.expect("of all requests")
+    }
+
+    fn requests(&self) -> &ConnectionsPhase {
+        let phase = self.trial.phases.connections();
+        phase.expect("each with a connection of its own")
+    }
+}
+
+/// A trial of a user's server whose queue was observed, with both sides idle.
 fn tried(server: Server, clients: usize) -> Case {
     let all = serve(server, clients, 5);
     let queue = sampled(&all);
-    let mut case = Case::backlog();
-    case.setting.connections = clients as u32;
-    let first_bytes = all.iter().map(|served| served.answered - served.arrived);
-    case.phase = ConnectionsPhase {
+    let mut first_bytes = histogram::empty();
+    for served in &all {
+        let latency_ns = (served.answered - served.arrived) * MS;
+        first_bytes.record(latency_ns).expect("within range");
+    }
+    let mut connections = ConnectionsPhase {
         begun: all.len() as u64,
         started_at_monotonic_ns: PHASE_NS,
-        first_byte_latency: histogram(&first_bytes.map(|ms| (ms * MS, 1)).collect::<Vec<_>>()),
+        first_byte_latency: Histogram::from(&first_bytes),
         requests: all.iter().map(request).collect(),
         ..ConnectionsPhase::default()
     };
-    let seen = Seen {
+    let of_requests = Seen {
         queue: Some(&queue),
         overflows: Some(0),
         ..seen()
     };
-    case.account = attribute(&mut case.phase, &seen);
-    let queued: u64 = all
-        .iter()
-        .map(|served| served.accepted - served.arrived)
-        .sum();
+    let account = attribute(&mut connections, &of_requests);
+    let mut plan = plan(clients);
+    plan.targets[0].kind = TargetKind::Command;
+    let mut trial = Trial::new((0, 0, 0), job::for_tests());
+    trial.network = Network::Private;
+    trial.accept_queue = Some(accept_queue(&all, &queue));
+    trial.server = Some(idle(0));
+    trial.generator = Some(idle(1));
+    trial.phases = Phases::from_iter([Measured::Request {
+        exchange: ExchangePhase::default(),
+        connections,
+    }]);
+    let seen = throng_findings::Seen {
+        account: Some(account),
+        ..throng_findings::Seen::default()
+    };
+    Case { plan, trial, seen }
+}
+
+fn plan(clients: usize) -> Plan {
+    let text = format!(
+        "experiment = 'backlog'\ntargets = ['poll']\nclients = {clients}\nservice-time = '{SERVICE_MS}ms'\nbacklog = {BACKLOG}"
+    );
+    let draft = PlanDraft::parse(&text, "test").expect("a plan");
+    let resolved = resolve(draft, &test_environment(2));
+    resolved.expect("a plan").plan
+}
+
+fn accept_queue(all: &[Served], queue: &Queue) -> AcceptQueueRecord {
+    let waits = all.iter().map(|served| served.accepted - served.arrived);
     let duration = all.iter().map(|served| served.answered).max().unwrap_or(1);
     let depth_max = queue.depths.iter().map(|&(_, depth)| depth).max();
-    let depth_mean = queued as f64 / duration as f64;
-    case.queue.listeners = vec![listener(BACKLOG, depth_max.unwrap_or(0), depth_mean)];
-    case
+    AcceptQueueRecord {
+        listeners: vec![ListenerRecord {
+            address: "127.0.0.1:80".to_owned(),
+            backlog: BACKLOG,
+            depth_max: depth_max.unwrap_or(0),
+            depth_mean: waits.sum::<u64>() as f64 / duration as f64,
+            ..ListenerRecord::default()
+        }],
+        ..AcceptQueueRecord::default()
+    }
+}
+
+/// A twentieth of a CPU, used by one thread.
+fn idle(cpu: u32) -> SideRecord {
+    SideRecord {
+        cpus: vec![cpu],
+        window_ns: 1_000 * MS,
+        cpu_ns: 50 * MS,
+        processes_max: 1,
+        threads_max: 1,
+        ..SideRecord::default()
+    }
 }
 
 #[test]
 fn an_iterative_server_has_too_few_acceptors_for_few_and_for_many_clients() {
     for clients in [4, 8, 32] {
-        let (names, case) = explained(Server::Iterative, clients);
-        assert_eq!(names, ["too-few-acceptors"], "{clients} clients");
-        assert_eq!(case.phase.attribution.not_explained, 0);
-        assert_eq!(case.account.waiting_at_once_max, Some(clients as u32));
+        let case = tried(Server::Iterative, clients);
+        assert_eq!(case.names(), ["too-few-acceptors"], "{clients} clients");
+        assert_eq!(case.requests().attribution.not_explained, 0);
+        assert_eq!(case.account().waiting_at_once_max, Some(clients as u32));
     }
 }
 
 #[test]
 fn one_or_two_clients_of_an_iterative_server_hardly_wait() {
     for clients in [1, 2] {
-        assert_eq!(explained(Server::Iterative, clients).0, [""; 0]);
+        assert_eq!(tried(Server::Iterative, clients).names(), [""; 0]);
     }
 }
 
 #[test]
 fn a_worker_behind_an_acceptor_blocks_the_head_of_the_line() {
     for clients in [8, 32] {
-        let (names, case) = explained(Server::HandsOver, clients);
-        assert_eq!(names, ["head-of-line-blocking"], "{clients} clients");
-        let counts = case.phase.attribution;
+        let case = tried(Server::HandsOver, clients);
+        assert_eq!(case.names(), ["head-of-line-blocking"], "{clients} clients");
+        let counts = case.requests().attribution;
         assert!(counts.first_bytes_slow > 0);
         assert_eq!(counts.first_bytes_by_service, counts.first_bytes_slow);
     }
@@ -145,13 +219,13 @@ fn a_worker_behind_an_acceptor_blocks_the_head_of_the_line() {
 #[test]
 fn a_loop_that_blocks_makes_requests_wait_inside_and_outside() {
     for clients in [8, 32] {
-        let (names, case) = explained(Server::BlockedLoop, clients);
+        let case = tried(Server::BlockedLoop, clients);
         assert_eq!(
-            names,
+            case.names(),
             ["too-few-acceptors", "head-of-line-blocking"],
             "{clients} clients"
         );
-        assert_eq!(case.phase.attribution.not_explained, 0);
+        assert_eq!(case.requests().attribution.not_explained, 0);
     }
 }
 
@@ -159,9 +233,7 @@ fn a_loop_that_blocks_makes_requests_wait_inside_and_outside() {
 fn a_loop_that_blocks_but_would_accept_any_number_lacks_no_acceptors() {
     for clients in [8, 32] {
         let mut case = tried(Server::BlockedLoop, clients);
-        case.accepts_any_number = true;
-        let found = findings(&case.evidence());
-        let names: Vec<&str> = found.iter().map(Finding::name).collect();
-        assert_eq!(names, ["head-of-line-blocking"], "{clients} clients");
+        case.plan.targets[0].kind = TargetKind::BuiltIn;
+        assert_eq!(case.names(), ["head-of-line-blocking"], "{clients} clients");
     }
 }

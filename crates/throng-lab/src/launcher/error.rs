@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::IpAddr;
 
+use throng_record::format::tail_in_words;
 use throng_sys::orphans::Orphan;
 
 use crate::network::MakeError;
 use throng_child::SpawnError;
-use throng_child::output::tail_in_words;
 
 /// A launch that failed. Nothing of the server is left.
 #[derive(Debug, thiserror::Error)]

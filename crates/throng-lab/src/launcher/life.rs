@@ -1,9 +1,9 @@
 //! A launched server over the trials that it serves: one, or all of a sweep.
 
-use throng_record::{LoadJob, LoadRecord, Measured, PhaseSpec, Phases, Protocol};
+use throng_findings::{Asked, LifeEnd};
+use throng_record::{LoadJob, LoadRecord};
 
-use super::{Ending, Server};
-use crate::checks::phases::heard;
+use super::Server;
 
 /// A server with what has been asked of it since its launch.
 #[derive(Debug)]
@@ -12,35 +12,6 @@ pub(crate) struct Life {
     /// Which of the run's launches it is, from 0.
     pub(crate) ordinal: u32,
     asked: Asked,
-}
-
-/// What generators had of a server, over all trials of its life.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) trials: u32,
-    /// Connections that were opened.
-    pub(crate) connections: u64,
-    /// Bytes that came back.
-    pub(crate) bytes: u64,
-    /// Connections that got no reply, since the server serves fewer at once.
-    pub(crate) unserved: u64,
-    /// Connections that failed.
-    pub(crate) errors: u64,
-    /// Trials whose generator could not tell.
-    pub(crate) untold: u32,
-    /// Trials in which what came back was not counted in bytes.
-    pub(crate) uncounted: u32,
-}
-
-/// How it stands with the server at the end of a trial.
-#[derive(Clone, Debug)]
-pub(crate) enum LifeEnd {
-    /// It was not started here, and is not ended here.
-    NotOurs,
-    /// It serves the next trial as well.
-    LivesOn,
-    /// This trial was its last.
-    Ended(Ending, Asked),
 }
 
 impl Life {
@@ -60,68 +31,5 @@ impl Life {
     /// Ends the server.
     pub(crate) fn end(self) -> LifeEnd {
         LifeEnd::Ended(self.server.end(), self.asked)
-    }
-}
-
-impl Asked {
-    pub(crate) fn add(&mut self, job: &LoadJob, record: Option<&LoadRecord>) {
-        self.trials += 1;
-        let Some(record) = record else {
-            self.untold += 1;
-            return;
-        };
-        self.connections += record.phases.connected();
-        self.unserved += unserved(&record.phases);
-        match received_bytes(job, &record.phases) {
-            Some(bytes) => self.bytes += bytes,
-            None => self.uncounted += 1,
-        }
-        self.errors += record.phases.errors().total();
-    }
-}
-
-/// Connections that opened and got nothing, or not all that was due to them.
-fn unserved(phases: &Phases) -> u64 {
-    if let Some(connections) = phases.connections() {
-        return connections.connected.saturating_sub(connections.answered);
-    }
-    let exchanged = phases.exchange().map(|phase| phase.connections_served);
-    let served = exchanged.or(heard(phases)).unwrap_or(phases.kept());
-    phases.kept().saturating_sub(served).into()
-}
-
-/// Bytes that the server sent; absent where only messages are counted, which are of various lengths.
-fn received_bytes(job: &LoadJob, phases: &Phases) -> Option<u64> {
-    let mut bytes = 0;
-    for (spec, phase) in phases.as_asked(&job.phases) {
-        bytes += match (spec, &phase.measured) {
-            (PhaseSpec::Acknowledge { greeting }, Measured::Acknowledge(line)) => {
-                u64::from(line.received) * greeting.len() as u64
-            }
-            (PhaseSpec::Get(put), Measured::Get(phase)) => {
-                u64::from(phase.line.received) * put.line.len() as u64
-            }
-            (_, Measured::Sustain(_)) => return None,
-            (_, Measured::Exchange(exchange) | Measured::Request { exchange, .. }) => {
-                exchange.received_bytes
-            }
-            (PhaseSpec::Ping(spec), Measured::Ping(phase)) => match spec.protocol {
-                Protocol::Echo { size_bytes } => u64::from(phase.answered) * u64::from(size_bytes),
-                Protocol::Request { .. } if phase.answered > 0 => return None,
-                Protocol::Request { .. } => 0,
-            },
-            _ => 0,
-        };
-    }
-    Some(bytes)
-}
-
-impl LifeEnd {
-    /// How it ended, if it has and it was ours.
-    pub(crate) fn ending(&self) -> Option<&Ending> {
-        match self {
-            Self::Ended(ending, _) => Some(ending),
-            Self::NotOurs | Self::LivesOn => None,
-        }
     }
 }

@@ -10,13 +10,13 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use throng_record::format::tail_in_words;
 use throng_sys::namespace::Network;
 use throng_sys::sysctl;
 
 use super::error::Refusal;
 use super::job::{NamespaceJob, NamespaceReport, SetUp};
-use throng_child::output::{Lines, NextLine, tail_in_words};
-use throng_child::{Child, SpawnError};
+use throng_child::{Child, Lines, NextLine, SpawnError};
 
 /// It takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,13 +1,10 @@
 //! A trial without a server: the generator, alone in a network of its own, times a multiplexer.
 
-use throng_record::{LoadRecord, Outcome, Trial, Verdict};
+use throng_findings::{Evidence, Seen, checks, findings};
+use throng_record::{Outcome, Setting, TargetRecord, Trial, Verdict};
 
 use super::{Bench, Made, OnProgress, unknown_address};
-use crate::checks;
-use crate::checks::other_programs::Others;
-use crate::checks::steal::Stolen;
 use crate::event::TrialPhase;
-use crate::explain::cost_grows_with_idle;
 use crate::network::{self, MakeError};
 use crate::observer::{GeneratorFigures, Observer};
 use crate::order::Cell;
@@ -52,12 +49,14 @@ impl Bench<'_> {
         trial.kernel_counters = seen.kernel_counters;
         trial.outcome = ended.outcome;
         if let Some(record) = ended.record {
-            conclude(
-                &mut trial,
-                record,
-                setting.connections,
-                (seen.stolen, &seen.others),
-            );
+            trial.phases = record.phases;
+            let seen = Seen {
+                stolen: seen.stolen,
+                others: seen.others,
+                ..Seen::default()
+            };
+            let target = &self.plan.targets[cell.target as usize];
+            conclude(&mut trial, (target, setting), &seen);
         }
         made(trial)
     }
@@ -72,27 +71,30 @@ fn made(trial: Trial) -> Made {
 }
 
 /// From what was measured to the trial's checks, verdict and findings.
-fn conclude(
-    trial: &mut Trial,
-    record: LoadRecord,
-    asked: u32,
-    (stolen, others): (Option<Stolen>, &[Others]),
-) {
-    let phase = record.phases.multiplexer().cloned().unwrap_or_default();
-    trial.findings.extend(cost_grows_with_idle::find(&phase));
-    if trial.outcome == Outcome::Completed {
-        trial.checks = checks::of_accept(&phase, asked, stolen, others);
-        trial.verdict = Verdict::of(&trial.checks);
-        if phase.accepted == 0 {
-            let cause = phase.stopped_by.as_deref();
-            trial.verdict = Verdict::Invalid;
-            trial.outcome = Outcome::Failed {
-                message: format!(
-                    "none of {asked} connections was accepted: {}",
-                    cause.unwrap_or("the load generator does not say why")
-                ),
-            };
-        }
+fn conclude(trial: &mut Trial, (target, setting): (&TargetRecord, &Setting), seen: &Seen) {
+    let evidence = Evidence {
+        trial,
+        target,
+        setting,
+        seen,
+    };
+    let (found, checked) = (findings::find(&evidence), checks::all(&evidence));
+    trial.findings = found;
+    if trial.outcome != Outcome::Completed {
+        return;
     }
-    trial.phases = record.phases;
+    trial.checks = checked;
+    trial.verdict = Verdict::of(&trial.checks);
+    let phase = trial.phases.multiplexer();
+    if phase.is_none_or(|phase| phase.accepted == 0) {
+        let cause = phase.and_then(|phase| phase.stopped_by.as_deref());
+        trial.verdict = Verdict::Invalid;
+        trial.outcome = Outcome::Failed {
+            message: format!(
+                "none of {} connections was accepted: {}",
+                setting.connections,
+                cause.unwrap_or("the load generator does not say why")
+            ),
+        };
+    }
 }

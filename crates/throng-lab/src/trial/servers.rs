@@ -1,9 +1,10 @@
 //! The servers of a run: launched for one trial, or kept from one trial to the next.
 
+use throng_findings::LifeEnd;
 use throng_record::{LoadJob, LoadRecord, Outcome, TargetRecord};
 
 use super::load::Ended;
-use crate::launcher::{LaunchError, Launcher, Life, LifeEnd};
+use crate::launcher::{LaunchError, Launcher, Life};
 
 /// At most one lives between two trials.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! The rules of the accept experiment's report.
 
-use throng_record::{Finding, Outcome, RunRecord, TargetKind, Verdict};
+use throng_record::{Finding, Outcome, RunRecord, TargetKind, Verdict, finding};
 use throng_report::detail::Detail;
 use throng_report::experiments::accept::along::Along;
 use throng_report::median::Spread;
@@ -113,7 +113,7 @@ fn a_trial_with_two_findings_of_a_kind_counts_once() {
     assert_eq!((found.places.len(), found.trials), (2, 12));
     assert!(matches!(
         found.worst,
-        Finding::CostGrowsWithIdle { ns_per_connection, .. } if *ns_per_connection > 6.0
+        Finding::CostGrowsWithIdle(finding::CostGrowsWithIdle { ns_per_connection, .. }) if *ns_per_connection > 6.0
     ));
     assert_eq!(found.places[0].target, "poll");
 }
@@ -135,9 +135,10 @@ fn the_worst_growth_is_where_it_costs_most_and_not_where_it_is_steepest() {
     let mut record = fixture::accept_few();
     for trial in record.trials.iter_mut().filter(|trial| trial.setting == 0) {
         for finding in &mut trial.findings {
-            if let Finding::CostGrowsWithIdle {
-                ns_per_connection, ..
-            } = finding
+            if let Finding::CostGrowsWithIdle(finding::CostGrowsWithIdle {
+                ns_per_connection,
+                ..
+            }) = finding
             {
                 *ns_per_connection *= 2.0;
             }

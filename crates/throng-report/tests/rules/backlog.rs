@@ -1,9 +1,9 @@
 //! The rules of the backlog experiment's report, and of findings in every report.
 
-use std::path::Path;
-
+use throng_findings::findings::kind;
 use throng_record::{
     Expect, Finding, OneCoreCause, Outcome, Protocol, RunRecord, SweptValue, Trial, Verdict,
+    finding,
 };
 use throng_report::experiments::backlog::published;
 use throng_report::published::Published;
@@ -115,7 +115,7 @@ fn a_finding_is_told_once_where_it_was_worst() {
     let names: Vec<&str> = summary
         .findings
         .iter()
-        .map(|found| found.worst.name())
+        .map(|found| kind(found.worst).name)
         .collect();
     assert_eq!(
         names,
@@ -129,7 +129,7 @@ fn a_finding_is_told_once_where_it_was_worst() {
     let overflow = &summary.findings[0];
     assert_eq!((overflow.places.len(), overflow.trials), (4, 8));
     assert!(
-        matches!(overflow.worst, Finding::AcceptQueueOverflow { overflows, .. } if *overflows == 182)
+        matches!(overflow.worst, Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow { overflows, .. }) if *overflows == 182)
     );
     let fewest = summary.findings.last().expect("four");
     assert!(fewest.places[0].heading.starts_with("160 × 1 requests"));
@@ -138,10 +138,10 @@ fn a_finding_is_told_once_where_it_was_worst() {
 #[test]
 fn findings_are_in_every_format_of_every_experiment() {
     let mut record = fixture::closed();
-    record.trials[1].findings = vec![Finding::GeneratorBound {
+    record.trials[1].findings = vec![Finding::GeneratorBound(finding::GeneratorBound {
         generator_busy: 0.994,
         server_busy: 0.71,
-    }];
+    })];
     for format in [Format::Terminal, Format::Markdown] {
         let text = render(&record, format, &FULL);
         let told =
@@ -205,7 +205,7 @@ fn what_could_not_be_seen_is_said_once() {
 /// One of each. A new variant does not compile here until it is in the list above the match.
 fn one_of_each() -> Vec<Finding> {
     let all = vec![
-        Finding::AcceptQueueOverflow {
+        Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
             overflows: 1_410,
             drops: 1_500,
             connects_delayed: 1,
@@ -214,64 +214,64 @@ fn one_of_each() -> Vec<Finding> {
             backlog: Some(128),
             depth_max: None,
             backlog_sufficient: None,
-        },
-        Finding::BacklogClamped {
+        }),
+        Finding::BacklogClamped(finding::BacklogClamped {
             asked: 256,
             in_force: 16,
             somaxconn: Some(16),
-        },
-        Finding::FinalAckDropped {
+        }),
+        Finding::FinalAckDropped(finding::FinalAckDropped {
             connections: 1,
             data_retransmissions: Some(2),
             syn_ack_retransmissions: None,
             waited_ns_max: 613_000_000,
-        },
-        Finding::SynCookies {
+        }),
+        Finding::SynCookies(finding::SynCookies {
             sent: 17,
             received: 15,
             failed: 1,
             request_queue_full: 17,
-        },
-        Finding::ConnectionsRefused {
+        }),
+        Finding::ConnectionsRefused(finding::ConnectionsRefused {
             refused: 160,
             begun: 160,
             connected: 0,
             server_died: false,
             was_listening: Some(false),
-        },
-        Finding::HeadOfLineBlocking {
+        }),
+        Finding::HeadOfLineBlocking(finding::HeadOfLineBlocking {
             requests: 140,
             of_requests: 160,
             service_time_ns: 40_000_000,
             first_byte_ns_median: 320_000_000,
             server_busy: 0.013,
-        },
-        Finding::TooFewAcceptors {
+        }),
+        Finding::TooFewAcceptors(finding::TooFewAcceptors {
             requests: 140,
             of_requests: 160,
             serves_at_once: None,
             clients: 8,
             depth_mean: 6.92,
             server_busy: 0.013,
-        },
-        Finding::DelayedAck {
+        }),
+        Finding::DelayedAck(finding::DelayedAck {
             share_of_replies: 0.97,
             gap_ns_median: 44_000_000,
             delayed_acks: 41,
             replies: 42,
-        },
-        Finding::GeneratorBound {
+        }),
+        Finding::GeneratorBound(finding::GeneratorBound {
             generator_busy: 0.994,
             server_busy: 0.71,
-        },
-        Finding::UnbalancedListeners {
+        }),
+        Finding::UnbalancedListeners(finding::UnbalancedListeners {
             listeners: 4,
             busiest_depth_max: 13,
             busiest_depth_mean: 6.5,
             idlest_depth_max: 1,
             idlest_depth_mean: 0.04,
-        },
-        Finding::CostGrowsWithIdle {
+        }),
+        Finding::CostGrowsWithIdle(finding::CostGrowsWithIdle {
             measured: "data".to_owned(),
             ns_per_connection: 6.118,
             ns_per_connection_low: 6.05,
@@ -279,41 +279,41 @@ fn one_of_each() -> Vec<Finding> {
             idle: 9_980,
             cost_ns_last: 62_400,
             cost_ns_first: 1_310,
-        },
-        Finding::HalfThePortsGone {
+        }),
+        Finding::HalfThePortsGone(finding::HalfThePortsGone {
             ports: 28_232,
             connections: 20_000,
             rate_before_per_second: 44_812.4,
             rate_after_per_second: 352.7,
-        },
-        Finding::PortsExhausted {
+        }),
+        Finding::PortsExhausted(finding::PortsExhausted {
             ports: 28_232,
             source_addresses: 1,
             open: 28_232,
             failed: 1_768,
-        },
-        Finding::DescriptorsExhausted {
+        }),
+        Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
             side: throng_record::Side::Server,
             limit: Some(1_024),
             open: 1_017,
             failed: 983,
             descriptors_per_connection: Some(3.0),
-        },
-        Finding::ThreadsExhausted {
+        }),
+        Finding::ThreadsExhausted(finding::ThreadsExhausted {
             limit_name: "kernel.pid_max".to_owned(),
             limit: 32_768,
             threads: 32_603,
             served: 16_290,
             of_connections: 28_000,
-        },
-        Finding::SynRetransmissionSteps {
+        }),
+        Finding::SynRetransmissionSteps(finding::SynRetransmissionSteps {
             connections: 211,
             retransmissions: 240,
             connect_ns_max: 3_070_000_000,
             overflows: Some(0),
             backlog: Some(128),
-        },
-        Finding::OneCoreOfMany {
+        }),
+        Finding::OneCoreOfMany(finding::OneCoreOfMany {
             cores_used: 1.013,
             cores_allowed: 4,
             cores_idle: 2.87,
@@ -321,8 +321,8 @@ fn one_of_each() -> Vec<Finding> {
             threads_max: 34,
             connections: 32,
             held_by: OneCoreCause::GlobalInterpreterLock,
-        },
-        Finding::UnfairService {
+        }),
+        Finding::UnfairService(finding::UnfairService {
             connections: 1_000,
             replies_min: 0,
             replies_p10: 97,
@@ -330,8 +330,8 @@ fn one_of_each() -> Vec<Finding> {
             replies_p90: 2_310,
             replies_max: 4_018,
             fairness_jain: 0.714,
-        },
-        Finding::Stalls {
+        }),
+        Finding::Stalls(finding::Stalls {
             stalls: 5,
             stall_ns_median: 201_000_000,
             stall_ns_max: 204_000_000,
@@ -339,8 +339,8 @@ fn one_of_each() -> Vec<Finding> {
             share_of_window: 0.1,
             waiting_max: 100,
             latency_ns_median: 612_000,
-        },
-        Finding::StarvedConnections {
+        }),
+        Finding::StarvedConnections(finding::StarvedConnections {
             connections: 20,
             seldom_served: Some(1),
             replies_min: Some(3),
@@ -348,30 +348,30 @@ fn one_of_each() -> Vec<Finding> {
             waiting: Some(1),
             waited_ns_max: Some(1_940_000_000),
             reply_ns_max: 41_000_000,
-        },
+        }),
     ];
     for finding in &all {
         match finding {
-            Finding::AcceptQueueOverflow { .. }
-            | Finding::BacklogClamped { .. }
-            | Finding::FinalAckDropped { .. }
-            | Finding::SynCookies { .. }
-            | Finding::ConnectionsRefused { .. }
-            | Finding::HeadOfLineBlocking { .. }
-            | Finding::TooFewAcceptors { .. }
-            | Finding::DelayedAck { .. }
-            | Finding::Stalls { .. }
-            | Finding::StarvedConnections { .. }
-            | Finding::GeneratorBound { .. }
-            | Finding::HalfThePortsGone { .. }
-            | Finding::PortsExhausted { .. }
-            | Finding::DescriptorsExhausted { .. }
-            | Finding::ThreadsExhausted { .. }
-            | Finding::SynRetransmissionSteps { .. }
-            | Finding::OneCoreOfMany { .. }
-            | Finding::UnfairService { .. }
-            | Finding::UnbalancedListeners { .. }
-            | Finding::CostGrowsWithIdle { .. } => {}
+            Finding::AcceptQueueOverflow(_)
+            | Finding::BacklogClamped(_)
+            | Finding::FinalAckDropped(_)
+            | Finding::SynCookies(_)
+            | Finding::ConnectionsRefused(_)
+            | Finding::HeadOfLineBlocking(_)
+            | Finding::TooFewAcceptors(_)
+            | Finding::DelayedAck(_)
+            | Finding::Stalls(_)
+            | Finding::StarvedConnections(_)
+            | Finding::GeneratorBound(_)
+            | Finding::HalfThePortsGone(_)
+            | Finding::PortsExhausted(_)
+            | Finding::DescriptorsExhausted(_)
+            | Finding::ThreadsExhausted(_)
+            | Finding::SynRetransmissionSteps(_)
+            | Finding::OneCoreOfMany(_)
+            | Finding::UnfairService(_)
+            | Finding::UnbalancedListeners(_)
+            | Finding::CostGrowsWithIdle(_) => {}
         }
     }
     all
@@ -394,11 +394,11 @@ fn every_finding_says_what_happened_why_and_what_to_do() {
 fn a_clamp_is_blamed_on_the_kernel_only_where_it_was_the_kernel() {
     let mut record = fixture::backlog_elsewhere();
     let mut remedy = |somaxconn| {
-        record.trials[0].findings = vec![Finding::BacklogClamped {
+        record.trials[0].findings = vec![Finding::BacklogClamped(finding::BacklogClamped {
             asked: 256,
             in_force: 16,
             somaxconn,
-        }];
+        })];
         Summary::of(&record).findings[0].remedy.clone()
     };
     assert!(remedy(Some(16)).contains("sysctl -w net.core.somaxconn=256"));
@@ -413,7 +413,7 @@ fn a_clamp_is_blamed_on_the_kernel_only_where_it_was_the_kernel() {
 fn what_is_to_be_done_about_one_core_follows_from_what_holds_the_server_to_it() {
     let mut record = fixture::backlog_elsewhere();
     let mut told = |held_by, threads_max| {
-        record.trials[0].findings = vec![Finding::OneCoreOfMany {
+        record.trials[0].findings = vec![Finding::OneCoreOfMany(finding::OneCoreOfMany {
             cores_used: 0.98,
             cores_allowed: 2,
             cores_idle: 0.91,
@@ -421,7 +421,7 @@ fn what_is_to_be_done_about_one_core_follows_from_what_holds_the_server_to_it() 
             threads_max,
             connections: 8,
             held_by,
-        }];
+        })];
         Summary::of(&record).findings[0].sentences()
     };
     for (held_by, cause, remedy) in [
@@ -555,34 +555,4 @@ fn the_head_tells_no_workload_for_another() {
         "{text}"
     );
     assert!(!text.contains("answered by"), "{text}");
-}
-
-#[test]
-fn every_finding_has_a_page_that_the_index_names() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings");
-    let read = |name: &str| {
-        std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    };
-    let index = read("README.md");
-    let all = one_of_each();
-    for name in all.iter().map(Finding::name) {
-        let page = read(&format!("{name}.md"));
-        for section in [
-            "## What you see",
-            "## What happens in the kernel",
-            "## The evidence",
-            "## The remedy",
-            "## To provoke it",
-            "## What it is not",
-        ] {
-            assert!(page.contains(section), "{name} lacks {section:?}");
-        }
-        assert!(index.contains(&format!("({name}.md)")), "{name}");
-    }
-    let pages = std::fs::read_dir(&folder).expect("readable").count();
-    assert_eq!(
-        pages,
-        all.len() + 1,
-        "a page for each finding, and the index"
-    );
 }

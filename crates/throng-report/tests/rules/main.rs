@@ -14,7 +14,7 @@ mod rates;
 
 use throng_record::{
     Check, CheckKind, CheckResult, Finding, Histogram, Outcome, PhaseName, RepliesPerConnection,
-    RunRecord, SteadyWindow, Trial, Verdict, histogram,
+    RunRecord, SteadyWindow, Trial, Verdict, finding, histogram,
 };
 use throng_report::median::Spread;
 use throng_report::ratio::{Bound, Compared};
@@ -458,9 +458,11 @@ fn a_loop_for_each_cpu_that_got_one_cpu_says_so() {
 
 #[test]
 fn an_invalid_trial_is_quoted_only_where_none_of_its_row_stands() {
-    let bound = |generator_busy| Finding::GeneratorBound {
-        generator_busy,
-        server_busy: 0.5,
+    let bound = |generator_busy| {
+        Finding::GeneratorBound(finding::GeneratorBound {
+            generator_busy,
+            server_busy: 0.5,
+        })
     };
     let mut record = fixture::closed();
     record

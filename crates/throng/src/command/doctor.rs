@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use textwrap::{Options, WordSplitter, fill};
-use throng_report::format::plural;
+use throng_record::format::plural;
 
 use crate::doctor::{Line, Section, Status, examine};
 use crate::exit::Exit;

@@ -3,16 +3,13 @@
 pub(crate) mod figures;
 
 use clap::Args;
-use include_dir::{Dir, include_dir};
 use throng_catalogue::suggest;
+use throng_findings::{checks, findings};
 use throng_servers::Model;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-
-static FINDINGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../docs/findings");
-const CHECKS: &str = include_str!("../../../../docs/checks.md");
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -69,13 +66,17 @@ fn named(name: &str) -> String {
 }
 
 fn topics() -> Vec<Topic> {
-    let pages = FINDINGS.files().filter_map(|file| {
-        let name = file.path().file_stem()?.to_str()?;
-        (name != "README").then(|| Topic {
-            name: name.to_owned(),
-            kind: "findings",
-            text: file.contents_utf8().unwrap_or_default().to_owned(),
-        })
+    let mut findings = findings::KINDS.to_vec();
+    findings.sort_by_key(|finding| finding.name);
+    let findings = findings.into_iter().map(|finding| Topic {
+        name: finding.name.to_owned(),
+        kind: "findings",
+        text: finding.page.to_owned(),
+    });
+    let checks = checks::KINDS.iter().map(|check| Topic {
+        name: check.name.to_owned(),
+        kind: "checks",
+        text: check.page(),
     });
     let models = Model::ALL.into_iter().map(|model| Topic {
         name: model.name().to_owned(),
@@ -91,7 +92,7 @@ fn topics() -> Vec<Topic> {
         kind: "figures",
         text,
     });
-    let all = pages.chain(checks()).chain(models);
+    let all = findings.chain(checks).chain(models);
     all.chain(figures)
         .chain([Topic {
             name: "figures".to_owned(),
@@ -99,31 +100,6 @@ fn topics() -> Vec<Topic> {
             text: figures::page(),
         }])
         .collect()
-}
-
-/// The sections of the page on checks, by the names that the record has for them: the page's table has both.
-fn checks() -> impl Iterator<Item = Topic> {
-    CHECKS.lines().filter_map(|line| {
-        let mut cells = line.strip_prefix("| [")?.split('|');
-        let (title, _) = cells.next()?.split_once(']')?;
-        let name = cells.next()?.trim().trim_matches('`').replace('_', "-");
-        let text = format!("# {}", section(title)?);
-        Some(Topic {
-            name,
-            kind: "checks",
-            text,
-        })
-    })
-}
-
-/// From its heading to the next one.
-fn section(title: &str) -> Option<&'static str> {
-    let sections = CHECKS.split("\n## ").skip(1);
-    let mut of_title = sections.filter(|section| {
-        let heading = section.lines().next().unwrap_or_default();
-        heading.trim().eq_ignore_ascii_case(title)
-    });
-    of_title.next()
 }
 
 fn listed(topics: &[Topic]) -> String {

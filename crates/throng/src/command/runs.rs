@@ -159,7 +159,7 @@ fn for_people(kept: &[StoredRun]) -> String {
         let cells = match &run.record {
             Some(head) => [
                 trials(head),
-                throng_report::format::setting_ns(head.duration_ns / 100_000_000 * 100_000_000),
+                throng_record::format::setting_ns(head.duration_ns / 100_000_000 * 100_000_000),
                 head.plan.title.clone(),
             ],
             None => [String::new(), String::new(), "not readable".to_owned()],

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use throng_report::format::exact;
+use throng_record::format::exact;
 use throng_sys::affinity::{CpuList, allowed_cpus};
 use throng_sys::machine::Machine;
 use throng_sys::steal::CpuTimes;

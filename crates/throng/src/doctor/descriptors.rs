@@ -1,6 +1,6 @@
 //! Descriptors: one for each connection, on each side.
 
-use throng_report::format::exact;
+use throng_record::format::exact;
 use throng_sys::{descriptor_table, limits};
 
 use super::{Line, Status};

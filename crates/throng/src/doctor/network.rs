@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 
-use throng_report::format::exact;
+use throng_record::format::exact;
 use throng_sys::limits::MachineLimits;
 
 use super::{Line, Status};

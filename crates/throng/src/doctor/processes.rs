@@ -1,6 +1,6 @@
 //! Threads: what bounds a server with one for each connection.
 
-use throng_report::format::exact;
+use throng_record::format::exact;
 use throng_sys::limits::MachineLimits;
 
 use super::descriptors::amount;

@@ -1,6 +1,6 @@
 //! Servers that reset, fall silent, starve or stall: what throng says beside what they did.
 
-use throng_record::{ErrorKind, Finding, Trial};
+use throng_record::{ErrorKind, Finding, Trial, finding};
 
 use super::server::{self, Log, Server};
 use super::support::{Bench, Outcome};
@@ -220,11 +220,11 @@ fn stalls_are_found_with_their_number_and_length() {
         if is_disturbed {
             continue;
         }
-        let Finding::Stalls {
+        let Finding::Stalls(finding::Stalls {
             stalls,
             stall_ns_median,
             ..
-        } = finding
+        }) = finding
         else {
             panic!("another finding has this name");
         };

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use throng_record::{Finding, RunRecord};
+use throng_record::{Finding, RunRecord, finding};
 
 use super::namespace::{segments, syns};
 use super::server::Server;
@@ -87,12 +87,12 @@ fn overflows_cookies_and_the_backlog_are_the_kernels() {
     ]);
     let seen = capture.stop();
     let counters = server.namespace.counters();
-    let Some(Finding::AcceptQueueOverflow {
+    let Some(Finding::AcceptQueueOverflow(finding::AcceptQueueOverflow {
         overflows,
         drops,
         backlog,
         ..
-    }) = finding(&trial, "accept-queue-overflow")
+    })) = finding(&trial, "accept-queue-overflow")
     else {
         panic!("{:?} {}", findings(&trial), outcome.stderr);
     };
@@ -123,7 +123,9 @@ fn overflows_cookies_and_the_backlog_are_the_kernels() {
         "tshark",
     );
     assert_eq!(told.syns + told.syn_retransmissions, sent);
-    if let Some(Finding::SynCookies { sent, received, .. }) = finding(&trial, "syn-cookies") {
+    if let Some(Finding::SynCookies(finding::SynCookies { sent, received, .. })) =
+        finding(&trial, "syn-cookies")
+    {
         testify(
             "the same: SYN cookies sent, and valid ones that came",
             &format!("{sent}, {received}"),

@@ -18,6 +18,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard};
 
+use throng_findings::findings::kind;
 use throng_record::{Finding, Trial};
 
 /// One judgement at a time: they are about time and CPUs.
@@ -46,12 +47,19 @@ pub(crate) fn testify(claim: &str, throng: &str, independent: &str, by: &str) {
 
 /// The names of a trial's findings.
 pub(crate) fn findings(trial: &Trial) -> Vec<&'static str> {
-    trial.findings.iter().map(Finding::name).collect()
+    trial
+        .findings
+        .iter()
+        .map(|finding| kind(finding).name)
+        .collect()
 }
 
 /// The finding of that name.
 pub(crate) fn finding<'a>(trial: &'a Trial, name: &str) -> Option<&'a Finding> {
-    trial.findings.iter().find(|finding| finding.name() == name)
+    trial
+        .findings
+        .iter()
+        .find(|finding| kind(finding).name == name)
 }
 
 /// A text without its line breaks, in which a sentence can be looked for.

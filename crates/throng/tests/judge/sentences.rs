@@ -1,6 +1,6 @@
 //! Findings and sentences with their cause present, and with it absent.
 
-use throng_record::{Finding, Trial};
+use throng_record::{Finding, Trial, finding};
 
 use super::server;
 use super::support::{Bench, Outcome};
@@ -110,10 +110,10 @@ fn descriptors_are_counted_for_each_connection() {
         ),
         "the server's log",
     );
-    let Finding::DescriptorsExhausted {
+    let Finding::DescriptorsExhausted(finding::DescriptorsExhausted {
         descriptors_per_connection,
         ..
-    } = told
+    }) = told
     else {
         panic!("another finding has this name");
     };

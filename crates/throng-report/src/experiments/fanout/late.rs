@@ -4,7 +4,7 @@ use throng_record::SlowConnection;
 
 use super::order::{Order, Part};
 use crate::detail::Detail;
-use crate::findings::times;
+use crate::format::times;
 use crate::format::{self, exact};
 use crate::row::Row;
 use crate::summary::Summary;

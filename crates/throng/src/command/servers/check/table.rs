@@ -2,8 +2,8 @@
 
 use crate::table::{self, text_of};
 use comfy_table::Cell;
+use throng_record::format::plural;
 use throng_record::{ClauseRecord, ClauseResult, ContractReport, LeftOut};
-use throng_report::format::plural;
 
 use super::Checked;
 

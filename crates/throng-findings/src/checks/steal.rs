@@ -1,0 +1,107 @@
+//! Steal: time in which a CPU had work of ours and the hypervisor ran something else.
+//!
+//! The kernel tells it in whole ticks, cut off: between two readings one tick of each CPU may be chance. In a window of
+//! 400 ms that is already more than the bound, so a share counts as too large only where chance cannot explain it.
+
+use throng_record::{Check, CheckKind, CheckResult};
+
+use super::lost::Lost;
+use super::{Kind, made, not_applicable, percent};
+
+pub(super) const KIND: Kind = Kind {
+    name: "steal",
+    title: "CPU time stolen",
+    heading: "CPU time stolen",
+    is_the_servers_fault: false,
+};
+
+/// `USER_HZ` is 100 (`time(7)`).
+pub const TICK_NS: u64 = 10_000_000;
+
+/// Steal of some CPUs between two readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stolen {
+    /// Stolen of it.
+    pub stolen_ns: u64,
+    /// All the time of these CPUs.
+    pub all_ns: u64,
+    /// How many.
+    pub cpus: u64,
+}
+
+/// What of it cannot be chance.
+pub(crate) fn certain_ns(stolen_ns: u64, cpus: u64) -> u64 {
+    stolen_ns.saturating_sub(TICK_NS * cpus)
+}
+
+pub(super) fn check(stolen: Option<Stolen>, lost: Lost) -> Check {
+    let kind = CheckKind::Steal;
+    let Some(stolen) = stolen.filter(|stolen| stolen.all_ns > 0) else {
+        return not_applicable(kind, "the kernel's account of CPU time could not be read");
+    };
+    let share = stolen.stolen_ns as f64 / stolen.all_ns as f64;
+    let certain_ns = certain_ns(stolen.stolen_ns, stolen.cpus);
+    let bound = lost.share_max(stolen.cpus);
+    let evidence = format!(
+        "the hypervisor took {} of the CPUs' time in the measured window (at most {}, and a tick for each CPU)",
+        percent(share),
+        percent(bound)
+    );
+    if certain_ns as f64 <= bound * stolen.all_ns as f64 {
+        made(kind, CheckResult::Passed, share, bound, evidence)
+    } else {
+        let detail = format!(
+            "{evidence}: a neighbour on the same host was busy; run again at a quieter time, or on a machine with CPUs of its own"
+        );
+        made(kind, CheckResult::Disturbed, share, bound, detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND_NS: u64 = 1_000_000;
+
+    /// Of two CPUs, over so many seconds.
+    fn result(stolen_ms: u64, seconds: u64) -> CheckResult {
+        of(stolen_ms, seconds, Lost::CpuTime)
+    }
+
+    fn of(stolen_ms: u64, seconds: u64, lost: Lost) -> CheckResult {
+        let stolen = Stolen {
+            stolen_ns: stolen_ms * MILLISECOND_NS,
+            all_ns: 2 * seconds * 1_000_000_000,
+            cpus: 2,
+        };
+        check(Some(stolen), lost).result
+    }
+
+    #[test]
+    fn two_percent_and_a_tick_for_each_cpu_is_the_bound() {
+        assert_eq!(result(0, 10), CheckResult::Passed);
+        assert_eq!(result(420, 10), CheckResult::Passed);
+        assert_eq!(result(430, 10), CheckResult::Disturbed);
+        assert_eq!(result(60, 1), CheckResult::Passed);
+        assert_eq!(result(70, 1), CheckResult::Disturbed);
+    }
+
+    /// 3 % of two CPUs over 56 s delay a trial that kernel timers decide by 6 % at most.
+    #[test]
+    fn a_trial_that_waits_for_timers_may_lose_a_tenth_of_its_time() {
+        assert_eq!(of(3_360, 56, Lost::CpuTime), CheckResult::Disturbed);
+        assert_eq!(of(3_360, 56, Lost::Timers), CheckResult::Passed);
+        assert_eq!(of(5_610, 56, Lost::Timers), CheckResult::Passed);
+        assert_eq!(of(5_630, 56, Lost::Timers), CheckResult::Disturbed);
+    }
+
+    #[test]
+    fn it_is_not_made_without_an_account() {
+        let check = |stolen| check(stolen, Lost::CpuTime);
+        assert_eq!(check(None).result, CheckResult::NotApplicable);
+        assert_eq!(
+            check(Some(Stolen::default())).result,
+            CheckResult::NotApplicable
+        );
+    }
+}

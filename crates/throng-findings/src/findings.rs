@@ -1,0 +1,119 @@
+//! Findings: what explains a trial's figures. Each is a file with how it is found, what it is called, its evidence in a sentence, cause, remedy, and by
+//! what one is worse than another of its kind; `throng explain` shows its page.
+//!
+//! A finding claims something, so each has thresholds above what chance makes, with their reasons beside them. None is made from
+//! counters that somebody else may have moved: in the host's network they are believed only where the trial's own connections show the
+//! same ([`Evidence::counter_of_overflow`]).
+
+mod accept_queue_overflow;
+mod backlog_clamped;
+mod capacity;
+mod clause;
+mod connections_refused;
+mod cost_grows_with_idle;
+mod delayed_ack;
+mod descriptors_exhausted;
+mod final_ack_dropped;
+mod generator_bound;
+mod half_the_ports_gone;
+mod head_of_line_blocking;
+mod idle_server;
+mod one_core_of_many;
+mod ports_exhausted;
+mod stalls;
+mod starved_connections;
+mod syn_cookies;
+mod syn_retransmission_steps;
+pub(crate) mod threads_exhausted;
+mod too_few_acceptors;
+mod unbalanced_listeners;
+mod unfair_service;
+
+use throng_record::Finding;
+
+use crate::evidence::Evidence;
+
+/// What all findings of a kind have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// The word for it, by which `throng explain` knows it.
+    pub name: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// All that is to be said of it, as Markdown: `docs/findings/NAME.md`.
+    pub page: &'static str,
+}
+
+/// A finding in words.
+pub trait Words {
+    /// What happened, with the evidence, in a sentence or two.
+    fn happened(&self) -> String;
+
+    /// Why it comes about.
+    fn cause(&self) -> &'static str;
+
+    /// What to do.
+    fn remedy(&self) -> String;
+
+    /// By what it is worse than another of its kind: the worst has most.
+    fn gravity(&self) -> f64;
+}
+
+/// Makes all that goes through the kinds from one list of them.
+macro_rules! kinds {
+    ($($module:ident: $variant:ident),+ $(,)?) => {
+        /// Every kind, the gravest first.
+        pub const KINDS: &[&Kind] = &[$(&$module::KIND),+];
+
+        /// Every finding of a trial whose checks have been made, the gravest first.
+        #[must_use]
+        pub fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+            let mut all = Vec::new();
+            $(all.extend($module::find(evidence).into_iter().map(Finding::$variant));)+
+            all
+        }
+
+        /// The kind of a finding.
+        #[must_use]
+        pub fn kind(finding: &Finding) -> &'static Kind {
+            match finding {
+                $(Finding::$variant(_) => &$module::KIND),+
+            }
+        }
+
+        /// Its words.
+        #[must_use]
+        pub fn words(finding: &Finding) -> &dyn Words {
+            match finding {
+                $(Finding::$variant(found) => found),+
+            }
+        }
+    };
+}
+
+// The gravest first: what lost requests, what cost them seconds, what cost them the server's time, what qualifies the figures.
+kinds! {
+    connections_refused: ConnectionsRefused,
+    ports_exhausted: PortsExhausted,
+    descriptors_exhausted: DescriptorsExhausted,
+    threads_exhausted: ThreadsExhausted,
+    accept_queue_overflow: AcceptQueueOverflow,
+    backlog_clamped: BacklogClamped,
+    syn_retransmission_steps: SynRetransmissionSteps,
+    half_the_ports_gone: HalfThePortsGone,
+    final_ack_dropped: FinalAckDropped,
+    syn_cookies: SynCookies,
+    unbalanced_listeners: UnbalancedListeners,
+    too_few_acceptors: TooFewAcceptors,
+    head_of_line_blocking: HeadOfLineBlocking,
+    delayed_ack: DelayedAck,
+    cost_grows_with_idle: CostGrowsWithIdle,
+    stalls: Stalls,
+    starved_connections: StarvedConnections,
+    one_core_of_many: OneCoreOfMany,
+    unfair_service: UnfairService,
+    generator_bound: GeneratorBound,
+}
+
+#[cfg(test)]
+mod tests;

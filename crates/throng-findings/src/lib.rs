@@ -1,0 +1,23 @@
+//! Checks and findings: whether a trial's figures can be trusted, and what explains them. Each is one file with its words and its page.
+//!
+//! Pure functions of a trial's record and of what was seen beside it ([`Evidence`]): no clock, no socket, no file. The lab checks and finds with them,
+//! the reports tell what came of it. Left to the lab: to find out, from the observers' accounts, why each single request was slow.
+#![forbid(unsafe_code)]
+
+mod account;
+mod asked;
+pub mod checks;
+mod evidence;
+pub mod findings;
+mod limit;
+mod server;
+
+pub use account::{Account, Judged};
+pub use asked::Asked;
+pub use evidence::{Descriptors, Evidence, Limits, Seen};
+pub use findings::threads_exhausted::MAPPINGS_OF_BUILT_IN_THREAD;
+pub use limit::limit;
+pub use server::{Ending, LifeEnd, Served};
+
+#[cfg(test)]
+mod hand_made;
