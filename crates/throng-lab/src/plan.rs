@@ -10,7 +10,9 @@ mod environment;
 mod error;
 mod escape;
 mod file;
+mod flag;
 mod kernel;
+pub mod keys;
 mod overlay;
 mod resolve;
 mod sweep;
@@ -23,7 +25,7 @@ pub use environment::{BuiltInModel, Environment, ModelServes, ModelWorkers, PerC
 pub use error::PlanError;
 pub use kernel::{KernelDraft, KernelSetting};
 pub(crate) use resolve::asks_for_service_time;
-pub use resolve::{KernelNameError, Resolved, foreign_key, resolve};
+pub use resolve::{KernelNameError, Resolved, resolve};
 pub use sweep::{Sweep, Swept};
 
 use std::time::Duration;

@@ -20,7 +20,9 @@ mod schedule;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use throng_lab::plan::{PlanError, Sweep, foreign_key, multiplexer_instead, value};
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{Error as WordError, StrDeserializer};
+use throng_lab::plan::{PlanError, Sweep, keys, multiplexer_instead};
 use throng_record::plan::Experiment;
 
 pub(crate) use accept::AcceptFlags;
@@ -43,7 +45,12 @@ fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: for<'text> serde::Deserialize<'text> + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(words).try_map(|text: String| value::word::<T>(&text))
+    PossibleValuesParser::new(words).try_map(|text: String| word::<T>(&text))
+}
+
+fn word<'text, T: serde::Deserialize<'text>>(text: &'text str) -> Result<T, String> {
+    let word: StrDeserializer<'text, WordError> = text.into_deserializer();
+    T::deserialize(word).map_err(|error| error.to_string())
 }
 
 /// The values of a sweep.
@@ -78,7 +85,7 @@ pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) ->
     if experiment == Experiment::Accept && key == "command" {
         return Some(multiplexer_instead("--command"));
     }
-    foreign_key(key.strip_prefix("no-").unwrap_or(key), experiment)
+    keys::find(key.strip_prefix("no-").unwrap_or(key))?.refusal(experiment)
 }
 
 #[cfg(test)]
@@ -93,28 +100,28 @@ mod tests {
     #[test]
     fn the_words_of_flags_are_those_of_plan_files() {
         for word in ["auto", "epoll", "io-uring"] {
-            assert!(value::word::<BackendChoice>(word).is_ok(), "{word}");
+            assert!(super::word::<BackendChoice>(word).is_ok(), "{word}");
         }
         for word in ["constant", "exponential"] {
-            assert!(value::word::<Arrivals>(word).is_ok(), "{word}");
+            assert!(super::word::<Arrivals>(word).is_ok(), "{word}");
         }
         for word in ["fin", "reset"] {
-            assert!(value::word::<Closing>(word).is_ok(), "{word}");
+            assert!(super::word::<Closing>(word).is_ok(), "{word}");
         }
         for word in ["oneshot", "http", "echo"] {
-            assert!(value::word::<Workload>(word).is_ok(), "{word}");
+            assert!(super::word::<Workload>(word).is_ok(), "{word}");
         }
         for word in ["private", "host"] {
-            assert!(value::word::<Network>(word).is_ok(), "{word}");
+            assert!(super::word::<Network>(word).is_ok(), "{word}");
         }
         for word in ["spread", "kernel"] {
-            assert!(value::word::<Addresses>(word).is_ok(), "{word}");
+            assert!(super::word::<Addresses>(word).is_ok(), "{word}");
         }
         for word in ["per-trial", "per-sweep"] {
-            assert!(value::word::<ServerLifetime>(word).is_ok(), "{word}");
+            assert!(super::word::<ServerLifetime>(word).is_ok(), "{word}");
         }
         for word in ["ipv4", "ipv6", "unix"] {
-            assert!(value::word::<ListenFamily>(word).is_ok(), "{word}");
+            assert!(super::word::<ListenFamily>(word).is_ok(), "{word}");
         }
     }
 

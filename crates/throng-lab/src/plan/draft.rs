@@ -1,8 +1,9 @@
 //! A plan as people write it: every key optional, by the flags' names.
 //!
 //! One struct for a plan file and for the command line, so that a flag and a key can never differ in name, form or
-//! meaning. Its keys stand in one list, below: those that hold for the whole run, and those that may be swept. From the
-//! latter the list also makes [`Point`], the same keys with a single value each. The kernel settings, which may be swept too, are a
+//! meaning. Its keys stand in one list, below: those that are no flags, those that hold for the whole run, and those that may be
+//! swept. From the last the list also makes [`Point`], the same keys with a single value each. All else that is said of a key stands in
+//! [`super::keys`]. The kernel settings, which may be swept too, are a
 //! table of their own and join it when their names have been found. Nothing is validated here beyond the form of each
 //! value; [`super::resolve()`] does that in one place.
 
@@ -15,13 +16,16 @@ use throng_record::plan::{Experiment, ListenFamily, ServerLifetime};
 use throng_record::{Amount, Arrivals, Closing, Network, SweptValue, Workload};
 
 use super::KernelDraft;
+use super::flag::FromFlag;
 use super::kernel::KernelSweep;
+use super::keys;
 use super::sweep::{Sweep, Swept};
 use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings};
 use crate::target::TargetDraft;
 
 macro_rules! keys {
     (
+        file { $($(#[$file_meta:meta])* $file:ident: $file_type:ty,)* }
         once { $($(#[$once_meta:meta])* $once:ident: $once_type:ty,)* }
         swept { $($(#[$swept_meta:meta])* $swept:ident: $swept_type:ty,)* }
     ) => {
@@ -29,6 +33,7 @@ macro_rules! keys {
         #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
         pub struct PlanDraft {
+            $($(#[$file_meta])* pub $file: Option<$file_type>,)*
             $($(#[$once_meta])* pub $once: Option<$once_type>,)*
             $($(#[$swept_meta])* pub $swept: Option<Sweep<$swept_type>>,)*
             /// Whether [`PlanDraft::shortened`] made it.
@@ -39,6 +44,8 @@ macro_rules! keys {
         /// A single value for each key that may be swept.
         #[derive(Clone, Debug, Default)]
         pub(super) struct Point {
+            /// Whose defaults hold.
+            pub(super) experiment: Experiment,
             /// The values of the keys that are swept, the one that varies slowest first.
             pub(super) swept: Vec<SweptValue>,
             /// Kernel settings, by dotted name.
@@ -47,16 +54,38 @@ macro_rules! keys {
         }
 
         impl PlanDraft {
+            /// Takes over a flag with its value; where it is given again, the values are put together if there may be several.
+            ///
+            /// # Errors
+            /// Says how a value is written, or that there is no such flag.
+            pub fn add(&mut self, key: &str, text: &str) -> Result<(), String> {
+                match key.replace('-', "_").as_str() {
+                    $(stringify!($once) => add(&mut self.$once, text),)*
+                    $(stringify!($swept) => add(&mut self.$swept, text),)*
+                    _ => Err(format!("no flag is called --{key}")),
+                }
+            }
+
             /// Takes over what `over` mentions.
             pub(super) fn take(&mut self, over: Self) {
+                $(if over.$file.is_some() { self.$file = over.$file; })*
                 $(if over.$once.is_some() { self.$once = over.$once; })*
                 $(if over.$swept.is_some() { self.$swept = over.$swept; })*
                 self.is_shortened |= over.is_shortened;
             }
 
+            /// All keys, by their names in a plan file.
+            #[cfg(test)]
+            pub(super) fn names() -> Vec<String> {
+                let file = [$(stringify!($file)),*].into_iter();
+                let fields = file.chain([$(stringify!($once)),*]).chain([$(stringify!($swept)),*]);
+                fields.map(name_of).collect()
+            }
+
             /// The keys that are mentioned, by their names in a plan file.
             pub(super) fn mentioned(&self) -> Vec<String> {
                 let mut keys = Vec::new();
+                $(if self.$file.is_some() { keys.push(name_of(stringify!($file))); })*
                 $(if self.$once.is_some() { keys.push(name_of(stringify!($once))); })*
                 $(if self.$swept.is_some() { keys.push(name_of(stringify!($swept))); })*
                 keys
@@ -77,7 +106,10 @@ macro_rules! keys {
 
             /// Every combination of the values of all keys.
             pub(super) fn points(&self, kernel: &[KernelSweep]) -> Vec<Point> {
-                let mut points = vec![Point::default()];
+                let mut points = vec![Point {
+                    experiment: self.experiment.unwrap_or_default(),
+                    ..Point::default()
+                }];
                 for KernelSweep { name, key, values } in kernel {
                     points = combined(points, key.clone(), values, |point, value| {
                         point.kernel.insert(name.clone(), value);
@@ -95,7 +127,7 @@ macro_rules! keys {
 }
 
 keys! {
-    once {
+    file {
         /// Short name, part of the run's folder: letters, digits, `-`, `_` and `.`.
         name: String,
         /// What the plan shows, in one sentence.
@@ -104,6 +136,11 @@ keys! {
         experiment: Experiment,
         /// The servers to measure.
         targets: Vec<TargetDraft>,
+        /// The same keys again, laid over the plan when it is shortened.
+        quick: Box<PlanDraft>,
+    }
+
+    once {
         /// Whether `poll` is called as the published program calls it.
         published: bool,
         /// Name of the target that the others are compared with; the first where absent.
@@ -121,8 +158,6 @@ keys! {
         net: Network,
         /// Settings of the private network; each may be swept.
         kernel: KernelDraft,
-        /// The same keys again, laid over the plan when it is shortened.
-        quick: Box<PlanDraft>,
     }
 
     // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections or clients.
@@ -214,6 +249,23 @@ keys! {
         /// Clients, each with one connection at a time; in ascending order too.
         clients: u32,
     }
+}
+
+impl Point {
+    /// What holds where this key is not mentioned.
+    pub(super) fn usual<T: Swept>(&self, key: &str) -> T {
+        let usual: Sweep<T> = keys::usual(key, self.experiment);
+        usual.values()[0].clone()
+    }
+}
+
+fn add<T: FromFlag>(field: &mut Option<T>, text: &str) -> Result<(), String> {
+    let read = T::from_flag(text)?;
+    *field = Some(match field.take() {
+        Some(before) => before.and(read),
+        None => read,
+    });
+    Ok(())
 }
 
 /// A field's name as the key of a plan file.
