@@ -48,6 +48,12 @@ impl Experiment {
         }
     }
 
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+
     /// The title of a plan that has none of its own.
     #[must_use]
     pub const fn question(self) -> &'static str {

@@ -32,6 +32,7 @@ macro_rules! keys {
         /// What a plan file or the command line asked for. `None`: not mentioned.
         #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+        #[expect(missing_docs, reason = "the table of keys describes each")]
         pub struct PlanDraft {
             $($(#[$file_meta])* pub $file: Option<$file_type>,)*
             $($(#[$once_meta])* pub $once: Option<$once_type>,)*
@@ -128,126 +129,83 @@ macro_rules! keys {
 
 keys! {
     file {
-        /// Short name, part of the run's folder: letters, digits, `-`, `_` and `.`.
         name: String,
-        /// What the plan shows, in one sentence.
         title: String,
-        /// The question.
         experiment: Experiment,
-        /// The servers to measure.
         targets: Vec<TargetDraft>,
-        /// The same keys again, laid over the plan when it is shortened.
         quick: Box<PlanDraft>,
     }
 
     once {
-        /// Whether `poll` is called as the published program calls it.
         published: bool,
-        /// Name of the target that the others are compared with; the first where absent.
         baseline: String,
-        /// Repeats of each target and setting.
         repeats: u32,
-        /// Seed of the order, the payloads and the arrivals.
         seed: u64,
-        /// How long a launched server lives.
         server: ServerLifetime,
-        /// Local addresses to connect from, all of them together; in a file one address or a list.
         #[serde(deserialize_with = "value::some_or_many")]
         source: Vec<IpAddr>,
-        /// The network of launched servers and the generator.
         net: Network,
-        /// Settings of the private network; each may be swept.
         kernel: KernelDraft,
     }
 
     // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections or clients.
     swept {
-        /// CPUs of both sides.
         cpus: CpuChoice,
-        /// Address family on which launched servers listen.
         family: ListenFamily,
-        /// Accept queue asked of launched servers.
         backlog: u32,
-        /// Worker threads asked of launched built-in servers.
         workers: u32,
-        /// Accepting threads asked of launched built-in servers.
         accept_threads: u32,
-        /// What launched built-in servers answer; what the generator asks, where `send` does not say it.
         workload: Workload,
-        /// How long a server is asked, or said, to take for a request.
         service_time: Duration,
-        /// Whether event loops wait for that time inline, so that nobody else is served meanwhile.
         delay_inline: bool,
-        /// How long a launched server may take to listen.
         ready_timeout: Duration,
 
-        /// Kernel interface of the generator.
         backend: BackendChoice,
-        /// Threads of the generator.
         shards: u32,
-        /// Which local addresses, where `source` does not name them.
         addresses: Addresses,
-        /// Whether the generator sets `TCP_NODELAY`.
         nodelay: bool,
-        /// Whether the accept queue and the handshakes are observed.
         observe: bool,
-        /// Connects in flight at once: 1 is one after another over the whole fleet, more is per shard.
         connect_concurrency: u32,
-        /// Connects that begin per second over the whole fleet.
         connect_rate: f64,
-        /// How the generator ends a connection.
         closing: Closing,
-        /// How long one connect may take.
         connect_timeout: Duration,
-        /// How long one reply may take.
         timeout: Duration,
 
-        /// What is exchanged before the measurement: `300ms` or `1000 messages`.
         warmup: Amount,
-        /// Measured messages over the whole fleet.
         messages: u64,
-        /// Requests of each client.
         requests: u64,
-        /// Requests of all clients together, the same number for each.
         requests_total: u64,
-        /// Length of the measurement.
         duration: Duration,
-        /// Measure until the confidence interval's half-width ÷ mean is at most this.
         confidence: f64,
-        /// The longest that `confidence` is waited for.
         max_duration: Duration,
 
-        /// The line that each connection is greeted with, without its newline; empty where the server greets nobody. Escapes as in `send`.
         greeting: String,
-        /// The line that is put and comes out of every connection, without its newline; escapes as in `send`.
         line: String,
-        /// How long all connections are held before any is pinged.
         hold: Duration,
-        /// Connections that are pinged: a number or `all`.
         pings: Pings,
 
-        /// Bytes of an echoed message.
         size: u64,
-        /// The request of any request–reply protocol; `\r`, `\n`, `\t`, `\0`, `\\` and `\xNN` are read as escapes.
         send: String,
-        /// What ends its reply: a text, `N bytes` or `until DELIMITER`; escapes as in `send`.
         expect: String,
-        /// Whether the returned bytes are compared.
         verify: bool,
-        /// How the due times of an open loop are spaced.
         arrivals: Arrivals,
-        /// Whether an open loop spins for the last microseconds before a due time.
         spin: bool,
-        /// Messages per second over the whole fleet: an open loop.
         rate: f64,
-        /// Connections that go in step.
         lockstep: u32,
-        /// Unanswered messages per connection.
         outstanding: u32,
-        /// Connections; several are measured in ascending order.
         connections: u32,
-        /// Clients, each with one connection at a time; in ascending order too.
         clients: u32,
+    }
+}
+
+impl PlanDraft {
+    /// One that mentions the experiment only.
+    #[must_use]
+    pub fn of(experiment: Experiment) -> Self {
+        Self {
+            experiment: Some(experiment),
+            ..Self::default()
+        }
     }
 }
 

@@ -48,7 +48,9 @@ pub struct Key {
 /// A flag without a value, `--KEY` or `--no-KEY`.
 #[derive(Debug)]
 pub struct Switch {
-    /// What it stands for, as a plan file has it; `--no-KEY` for `false` and for nothing.
+    /// Its name.
+    pub flag: &'static str,
+    /// What it stands for, as a plan file has it.
     pub value: &'static str,
     /// In the words of help.
     pub help: &'static str,
@@ -126,10 +128,50 @@ impl Key {
         other.map_or(self.usual, |(_, usual)| *usual)
     }
 
-    /// The experiments that have a use for it.
-    pub fn experiments(&self) -> impl Iterator<Item = Experiment> {
-        let all = Experiment::ALL.into_iter();
-        all.filter(|&experiment| self.foreign(experiment).is_none())
+    /// The same in words; of all experiments those that have another are named: `6; backlog, fanout: 3; hold: 1`.
+    #[must_use]
+    pub fn defaults(&self, experiment: Option<Experiment>) -> String {
+        if let Some(experiment) = experiment {
+            return self.usual(experiment).text().to_owned();
+        }
+        let own = |(experiments, usual): &(&[Experiment], Usual)| {
+            format!("{}: {}", names(experiments), usual.text())
+        };
+        let common = Some(self.usual.text().to_owned()).filter(|text| !text.is_empty());
+        let all: Vec<String> = common
+            .into_iter()
+            .chain(self.usual_in.iter().map(own))
+            .collect();
+        all.join("; ")
+    }
+
+    /// The experiments that have a use for it: `fanout, hold`, `all but accept`; empty where all have.
+    #[must_use]
+    pub fn scope(&self) -> String {
+        let is_foreign = |experiment: &Experiment| self.foreign(*experiment).is_some();
+        let (others, own): (Vec<_>, Vec<_>) = Experiment::ALL.into_iter().partition(is_foreign);
+        match (own.len(), others.len()) {
+            (_, 0) => String::new(),
+            (own_count, count) if own_count <= count => names(&own),
+            _ => format!("all but {}", names(&others)),
+        }
+    }
+
+    /// Whether the experiment's command has flags for it. The command of the hold experiment has its connections as the first word.
+    #[must_use]
+    pub fn has_flags(&self, experiment: Experiment) -> bool {
+        let is_first_word = (self.name, experiment) == ("connections", Experiment::Hold);
+        self.foreign(experiment).is_none() && !is_first_word
+    }
+
+    /// The flags without a value, but for one that says what holds anyway.
+    pub fn switches(
+        &self,
+        experiment: Option<Experiment>,
+    ) -> impl Iterator<Item = &'static Switch> {
+        let usual = experiment.map(|experiment| self.usual(experiment));
+        let says_more = move |switch: &&Switch| usual != Some(Usual::Value(switch.value));
+        self.switches.iter().filter(says_more)
     }
 
     /// What to say where the experiment has no use for it.
@@ -158,11 +200,20 @@ impl Key {
     }
 }
 
+fn names(experiments: &[Experiment]) -> String {
+    let names: Vec<&str> = experiments.iter().map(|one| one.name()).collect();
+    names.join(", ")
+}
+
+/// Each of them, in the order of help.
+pub fn all() -> impl Iterator<Item = &'static Key> {
+    GROUPS.into_iter().flat_map(|(_, keys)| keys)
+}
+
 /// The key of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Key> {
-    let mut all = GROUPS.into_iter().flat_map(|(_, keys)| keys);
-    all.find(|key| key.name == name)
+    all().find(|key| key.name == name)
 }
 
 /// The value that a key has in an experiment where it is not mentioned.

@@ -10,7 +10,9 @@ use crate::command::{completions, man};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Write manual pages and completions into a folder
+mod keys;
+
+/// Write manual pages, completions and the table of keys into a folder
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(crate) struct Arguments {
@@ -38,7 +40,8 @@ fn files() -> Vec<(String, String)> {
     let completions = Shell::value_variants()
         .iter()
         .filter_map(|&shell| Some((completions_file(shell)?, completions::text(shell))));
-    man.chain(completions).collect()
+    let keys = std::iter::once(("keys.md".to_owned(), keys::page()));
+    man.chain(completions).chain(keys).collect()
 }
 
 /// Where a shell looks for it; the shells of other systems are left out.

@@ -5,6 +5,8 @@
 
 use throng_record::plan::Experiment;
 
+use super::find;
+
 pub(super) const HELD: &str = "its connections are held, and each is pinged once at most";
 pub(super) const NO_MESSAGES: &str =
     "its connections sit idle, but for one byte on one of them at a time";
@@ -79,14 +81,12 @@ fn joined([one, other]: [&str; 2], join: &str, experiment: Experiment) -> String
     format!("write {typed_one} {join} {typed_other} (in a plan: {one} {join} {other})")
 }
 
-/// `hold = "1s"` as it is typed: `--hold 1s`. The command of the hold experiment has its connections as the first word.
+/// `hold = "1s"` as it is typed: `--hold 1s`, or as the first word of the experiment's command.
 pub(super) fn typed(example: &str, experiment: Experiment) -> String {
     let plain = example.replace('"', "");
-    match plain.split_once(" = ") {
-        Some(("connections", number)) if experiment == Experiment::Hold => {
-            format!("throng hold {number}")
-        }
-        Some((key, value)) => format!("--{key} {value}"),
-        None => plain,
+    let (name, value) = plain.split_once(" = ").expect("a key and its value");
+    match find(name).is_some_and(|key| key.has_flags(experiment)) {
+        true => format!("--{name} {value}"),
+        false => format!("throng {} {value}", experiment.name()),
     }
 }

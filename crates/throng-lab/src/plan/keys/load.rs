@@ -32,13 +32,10 @@ pub(super) const KEYS: &[Key] = &[
         short: Some('c'),
         value_name: "N,…",
         help: "Connections",
-        help_in: &[
-            (Accept, "Idle connections at the end"),
-            (
-                Hold,
-                "Connections: 5000, 100k, 1m; a list measures each number apart",
-            ),
-        ],
+        help_in: &[(
+            Accept,
+            "Idle connections at the end; each number of a list is a measurement of its own",
+        )],
         usual: Usual::Value("100"),
         // As published, but for those that are held.
         usual_in: &[
@@ -138,6 +135,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "delay-inline",
         help: "Whether event loops block for the service time, so that all their other connections wait",
         switches: &[Switch {
+            flag: "delay-inline",
             value: "true",
             help: "Event loops block for the service time, so that all their other connections wait",
         }],
@@ -256,10 +254,12 @@ pub(super) const KEYS: &[Key] = &[
         help: "Whether the accept queue (a thousand times a second) and the handshakes are observed",
         switches: &[
             Switch {
+                flag: "observe",
                 value: "true",
                 help: "Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time",
             },
             Switch {
+                flag: "no-observe",
                 value: "false",
                 help: "Do not observe the accept queue and the handshakes; most slow requests then have no known cause",
             },
@@ -277,6 +277,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "published",
         help: "Whether poll is called as the published program does",
         switches: &[Switch {
+            flag: "published",
             value: "true",
             help: "Call poll as the published program does, with room for all connections from the first call on",
         }],

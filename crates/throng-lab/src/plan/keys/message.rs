@@ -34,6 +34,7 @@ pub(super) const LINE: &[Key] = &[
         takes_hyphen: true,
         help: "Line that the server greets each connection with",
         switches: &[Switch {
+            flag: "no-greeting",
             value: "",
             help: "The server sends no greeting",
         }],
@@ -80,6 +81,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "verify",
         help: "Whether the returned bytes are compared with the expected ones",
         switches: &[Switch {
+            flag: "no-verify",
             value: "false",
             help: "Do not compare the returned bytes with the expected ones",
         }],

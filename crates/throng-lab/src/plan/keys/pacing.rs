@@ -75,6 +75,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "spin",
         help: "Whether an open loop spins for the last microseconds before a message is due",
         switches: &[Switch {
+            flag: "no-spin",
             value: "false",
             help: "Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late",
         }],

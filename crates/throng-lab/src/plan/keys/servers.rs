@@ -50,6 +50,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "workers",
         value_name: "N,…",
         help: "Worker threads or processes of built-in models that have a choice",
+        usual: Usual::Words("the model's own"),
         foreign: &[NOT_LAUNCHED],
         ..BLANK
     },
@@ -57,6 +58,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "accept-threads",
         value_name: "N,…",
         help: "Threads that only accept, of the built-in model that has a choice",
+        usual: Usual::Words("the model's own"),
         foreign: &[NOT_LAUNCHED],
         ..BLANK
     },

@@ -1,9 +1,5 @@
 use super::*;
 
-fn all() -> impl Iterator<Item = &'static Key> {
-    GROUPS.into_iter().flat_map(|(_, keys)| keys)
-}
-
 #[test]
 fn every_key_of_a_plan_file_is_described_once() {
     let mut described: Vec<&str> = all().map(|key| key.name).collect();
