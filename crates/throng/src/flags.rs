@@ -74,7 +74,7 @@ fn of_key(key: &'static Key, experiment: Option<Experiment>) -> Vec<Arg> {
         let help = format!("{}{scope}{default}", key.help(experiment));
         flags.push(with_value(key).help(help));
     }
-    for switch in key.switches(experiment) {
+    for switch in key.switches_of(experiment) {
         let others: Vec<_> = flags.iter().map(|flag| flag.get_id().clone()).collect();
         let flag = Arg::new(switch.flag)
             .long(switch.flag)

@@ -1,38 +1,29 @@
 //! The plan itself: its name, its question, its targets. No flag sets them: commands and their arguments do.
 
-use super::{BLANK, Key, Usual};
+use super::{Key, Usual, key};
 
 pub(super) const KEYS: &[Key] = &[
-    Key {
-        name: "name",
-        help: "Part of the run's folder: letters, digits, -, _ and .",
-        usual: Usual::Words("the experiment's"),
-        ..BLANK
-    },
-    Key {
-        name: "title",
-        help: "What the plan shows, in one sentence",
-        usual: Usual::Words("the experiment's question"),
-        ..BLANK
-    },
-    Key {
-        name: "experiment",
-        help: "The question asked: echo, backlog, accept, fanout, hold or churn",
-        usual: Usual::Words("echo"),
-        ..BLANK
-    },
-    Key {
-        name: "targets",
-        help: "A list of servers, or of multiplexers; see Targets",
-        usual_in: &[
-            (&[super::Experiment::Accept], Usual::Words("all")),
-            (&[super::Experiment::Hold], Usual::Words("epoll-shared")),
-        ],
-        ..BLANK
-    },
-    Key {
-        name: "quick",
-        help: "A table of the same keys, laid over the plan by --quick; see The short form",
-        ..BLANK
-    },
+    key(
+        "name",
+        "Part of the run's folder: letters, digits, -, _ and .",
+    )
+    .by_rule("the experiment's"),
+    key("title", "What the plan shows, in one sentence").by_rule("the experiment's question"),
+    key(
+        "experiment",
+        "The question asked: echo, backlog, accept, fanout, hold or churn",
+    )
+    .by_rule("echo"),
+    key(
+        "targets",
+        "A list of servers, or of multiplexers; see Targets",
+    )
+    .usually_in(&[
+        (&[super::Experiment::Accept], Usual::Words("all")),
+        (&[super::Experiment::Hold], Usual::Words("epoll-shared")),
+    ]),
+    key(
+        "quick",
+        "A table of the same keys, laid over the plan by --quick; see The short form",
+    ),
 ];
