@@ -2,7 +2,7 @@
 //!
 //! One [`Key`] holds all that is said of a key: its name, its flag, its help, its default, and which experiments have no use for it, why,
 //! and what to write instead. Made from that are the flags of every command, their help, the defaults of [`super::resolve()`], its
-//! refusals, and `docs/keys.md`. A key's type and its place in a sweep stand in [`super::draft`].
+//! refusals, and `docs/keys.md`. A key's type and its place in a sweep stand in [`PlanDraft`].
 
 use throng_record::plan::Experiment;
 

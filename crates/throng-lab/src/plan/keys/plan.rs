@@ -14,16 +14,12 @@ pub(super) const KEYS: &[Key] = &[
         "The question asked: echo, backlog, accept, fanout, hold or churn",
     )
     .by_rule("echo"),
-    key(
-        "targets",
-        "A list of servers, or of multiplexers; see Targets",
-    )
-    .usually_in(&[
+    key("targets", "A list of servers, or of multiplexers").usually_in(&[
         (&[super::Experiment::Accept], Usual::Words("all")),
         (&[super::Experiment::Hold], Usual::Words("epoll-shared")),
     ]),
     key(
         "quick",
-        "A table of the same keys, laid over the plan by --quick; see The short form",
+        "A table of the same keys, laid over the plan by --quick",
     ),
 ];
