@@ -92,7 +92,7 @@ _throng() {
 
     case "${cmd}" in
         throng)
-            opts="-h -V --help --version run serve servers doctor report runs explain completions man load namespace guard generate echo backlog accept fanout hold churn"
+            opts="-h -V --help --version run echo backlog accept fanout hold churn serve servers doctor report runs explain completions man load namespace guard generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -182,7 +182,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --patience --strict --format --full --output --runs-dir --capture --help"
+            opts="-h --command --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --catalogue --quick --patience --strict --format --full --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -212,18 +212,6 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --send)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --expect)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --repeats)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -233,6 +221,18 @@ _throng() {
                     return 0
                     ;;
                 --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -268,6 +268,14 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --backlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -282,14 +290,6 @@ _throng() {
                     ;;
                 --family)
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
-                    return 0
-                    ;;
-                --net)
-                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
-                    return 0
-                    ;;
-                --kernel)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ready-timeout)
@@ -356,7 +356,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-d -r -h --command --clients --workload --messages --duration --warmup --closing --observe --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-d -r -h --command --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -394,6 +394,18 @@ _throng() {
                     COMPREPLY=($(compgen -W "fin reset" -- "${cur}"))
                     return 0
                     ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --rate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -415,18 +427,6 @@ _throng() {
                     return 0
                     ;;
                 --expect)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeats)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --baseline)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -462,6 +462,14 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --backlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -476,14 +484,6 @@ _throng() {
                     ;;
                 --family)
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
-                    return 0
-                    ;;
-                --net)
-                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
-                    return 0
-                    ;;
-                --kernel)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ready-timeout)
@@ -567,7 +567,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-c -d -r -h --command --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-c -d -r -h --command --connections --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -609,6 +609,18 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --outstanding)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -638,18 +650,6 @@ _throng() {
                     return 0
                     ;;
                 --expect)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeats)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --baseline)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -685,6 +685,14 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --backlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -699,14 +707,6 @@ _throng() {
                     ;;
                 --family)
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
-                    return 0
-                    ;;
-                --net)
-                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
-                    return 0
-                    ;;
-                --kernel)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ready-timeout)
@@ -776,7 +776,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__fanout)
-            opts="-c -h --command --connections --rate --duration --arrivals --connect-concurrency --connect-rate --line --greeting --no-greeting --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-c -d -r -h --command --connections --duration --connect-concurrency --connect-rate --repeats --baseline --seed --rate --arrivals --line --greeting --no-greeting --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -794,16 +794,12 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --rate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --duration)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --arrivals)
-                    COMPREPLY=($(compgen -W "constant exponential" -- "${cur}"))
+                -d)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --connect-concurrency)
@@ -811,14 +807,6 @@ _throng() {
                     return 0
                     ;;
                 --connect-rate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --line)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --greeting)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -831,6 +819,26 @@ _throng() {
                     return 0
                     ;;
                 --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arrivals)
+                    COMPREPLY=($(compgen -W "constant exponential" -- "${cur}"))
+                    return 0
+                    ;;
+                --line)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --greeting)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -866,6 +874,14 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --backlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -880,14 +896,6 @@ _throng() {
                     ;;
                 --family)
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
-                    return 0
-                    ;;
-                --net)
-                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
-                    return 0
-                    ;;
-                --kernel)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ready-timeout)
@@ -971,7 +979,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__hold)
-            opts="-h --command --hold --pings --connect-concurrency --connect-rate --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-h --command --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -997,18 +1005,6 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --send)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --expect)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --repeats)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1018,6 +1014,18 @@ _throng() {
                     return 0
                     ;;
                 --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1053,6 +1061,14 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --backlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1067,14 +1083,6 @@ _throng() {
                     ;;
                 --family)
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
-                    return 0
-                    ;;
-                --net)
-                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
-                    return 0
-                    ;;
-                --kernel)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ready-timeout)
@@ -1212,7 +1220,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-c -d -r -h --list --connections --messages --duration --warmup --confidence --max-duration --outstanding --lockstep --rate --arrivals --no-spin --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --closing --observe --published --hold --pings --connect-concurrency --connect-rate --line --greeting --no-greeting --size --send --expect --no-verify --repeats --baseline --seed --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --backlog --workers --accept-threads --family --net --kernel --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --capture --help"
+            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1223,6 +1231,26 @@ _throng() {
                     return 0
                     ;;
                 -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clients)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workload)
+                    COMPREPLY=($(compgen -W "oneshot http echo" -- "${cur}"))
+                    return 0
+                    ;;
+                --requests)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --requests-total)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --service-time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1250,46 +1278,6 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --outstanding)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --lockstep)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --rate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -r)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --arrivals)
-                    COMPREPLY=($(compgen -W "constant exponential" -- "${cur}"))
-                    return 0
-                    ;;
-                --clients)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --workload)
-                    COMPREPLY=($(compgen -W "oneshot http echo" -- "${cur}"))
-                    return 0
-                    ;;
-                --requests)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --requests-total)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --service-time)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --closing)
                     COMPREPLY=($(compgen -W "fin reset" -- "${cur}"))
                     return 0
@@ -1310,6 +1298,38 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --outstanding)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lockstep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arrivals)
+                    COMPREPLY=($(compgen -W "constant exponential" -- "${cur}"))
+                    return 0
+                    ;;
                 --line)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1327,18 +1347,6 @@ _throng() {
                     return 0
                     ;;
                 --expect)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repeats)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --baseline)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1374,6 +1382,14 @@ _throng() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --net)
+                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --backlog)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1388,14 +1404,6 @@ _throng() {
                     ;;
                 --family)
                     COMPREPLY=($(compgen -W "ipv4 ipv6 unix" -- "${cur}"))
-                    return 0
-                    ;;
-                --net)
-                    COMPREPLY=($(compgen -W "private host" -- "${cur}"))
-                    return 0
-                    ;;
-                --kernel)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ready-timeout)

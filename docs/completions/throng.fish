@@ -27,6 +27,12 @@ end
 complete -c throng -n "__fish_throng_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c throng -n "__fish_throng_needs_command" -s V -l version -d 'Print version'
 complete -c throng -n "__fish_throng_needs_command" -f -a "run" -d 'Run a plan: a built-in one, or your own'
+complete -c throng -n "__fish_throng_needs_command" -f -a "echo" -d 'Measure messages per second and latency of servers that answer each message'
+complete -c throng -n "__fish_throng_needs_command" -f -a "backlog" -d 'Measure what a short accept queue does to clients, and explain it'
+complete -c throng -n "__fish_throng_needs_command" -f -a "accept" -d 'Measure what an accept and a message cost while connections sit idle (C10K)'
+complete -c throng -n "__fish_throng_needs_command" -f -a "fanout" -d 'Measure how long N connections take to connect, to be greeted, and all to hear what one says'
+complete -c throng -n "__fish_throng_needs_command" -f -a "hold" -d 'Measure how many connections can be held, and how many bytes each takes'
+complete -c throng -n "__fish_throng_needs_command" -f -a "churn" -d 'Measure connections that live for one request: cycles of connect, request, reply and close'
 complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a built-in server until SIGTERM or Ctrl-C'
 complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List built-in and catalogued servers, and whether each can run here'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
@@ -38,45 +44,39 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "man" -d 'Print a manu
 complete -c throng -n "__fish_throng_needs_command" -f -a "load" -d 'Generate load as a job on standard input says (started by run and the experiments)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "namespace" -d 'Make a network namespace and hand it over on standard input, a socket (started by run and echo)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "guard" -d 'Wait for the end of standard input, and end the process groups told there (started by run and the experiments)'
-complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions and the page of all figures into a folder'
-complete -c throng -n "__fish_throng_needs_command" -f -a "echo" -d 'Measure messages per second and latency of servers that answer each message'
-complete -c throng -n "__fish_throng_needs_command" -f -a "backlog" -d 'Measure what a short accept queue does to clients, and explain it'
-complete -c throng -n "__fish_throng_needs_command" -f -a "accept" -d 'Measure what an accept and a message cost while connections sit idle (C10K)'
-complete -c throng -n "__fish_throng_needs_command" -f -a "fanout" -d 'Measure how long N connections take to connect, to be greeted, and all to hear what one says'
-complete -c throng -n "__fish_throng_needs_command" -f -a "hold" -d 'Measure how many connections can be held, and how many bytes each takes'
-complete -c throng -n "__fish_throng_needs_command" -f -a "churn" -d 'Measure connections that live for one request: cycles of connect, request, reply and close'
-complete -c throng -n "__fish_throng_using_subcommand run" -s c -l connections -d 'Connections [default: 100; experiments accept and hold: 10000; fanout: 1000]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages, all connections together' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -s d -l duration -d 'Stop after this long [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'Longest measurement with --confidence [default: 30s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l lockstep -d 'Lockstep: groups of this many connections send one message each and wait for all replies' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps between messages of an open loop [default: constant]' -r -f -a "constant\t''
-exponential\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time [default: 32; churn experiment: 100]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer [default: oneshot; churn experiment: echo; http with http:// targets]' -r -f -a "oneshot\t''
+complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions, and the pages of keys and figures into a folder'
+complete -c throng -n "__fish_throng_using_subcommand run" -s c -l connections -d 'Connections (all but backlog, churn) [default: 100; accept, hold: 10000; fanout: 1000]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time (backlog, churn) [default: 32; churn: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer; http with http:// targets (backlog, churn) [default: oneshot; churn: echo]' -r -f -a "oneshot\t''
 http\t''
 echo\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Requests of each client, one after another, each on a new connection [default: 5]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l service-time -d 'Service time of a request: built-in servers are told it, of others it is assumed [default: 40ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l closing -d 'How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none [default: fin]' -r -f -a "fin\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Requests of each client, one after another, each on a new connection (backlog) [default: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests (backlog)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l service-time -d 'Service time of a request: built-in servers are told it, of others it is assumed (backlog) [default: 40ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages, all connections together (echo, churn)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -s d -l duration -d 'Stop after this long (echo, fanout, churn) [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' (echo, churn) [default: 300ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01 (echo)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'Longest measurement with --confidence (echo) [default: 30s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l closing -d 'How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none (churn) [default: fin]' -r -f -a "fin\t''
 reset\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l hold -d 'How long all connections stay open before the pings; for hold [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l pings -d 'Connections to ping, spread evenly, or all; for hold [default: 1000 at most]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards. For fanout and hold [default: 1; hold: 64, fewer with many shards]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l connect-rate -d 'Connects begun per second; for fanout and hold [default: as fast as possible]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l line -d 'Line that one client sends and all receive, without its newline; \\t and other escapes work. For fanout [default: hello]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l greeting -d 'Line that the server greets each connection with; for fanout [default: connected]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in the backlog experiment, \'end\'; same escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6; experiments backlog and fanout: 3; hold: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l hold -d 'How long all connections stay open before the pings (hold) [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l pings -d 'Connections to ping, spread evenly, or all (hold) [default: 1000 at most]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards (fanout, hold) [default: 1; hold: 64, fewer with many shards]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l connect-rate -d 'Connects begun per second (fanout, hold) [default: as fast as possible]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6; backlog, fanout: 3; hold: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l baseline -d 'Target to compare the others with [default: the first]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop (echo) [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l lockstep -d 'Lockstep: groups of this many connections send one message each and wait for all replies (echo)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies (echo, fanout, churn)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps between messages of an open loop (echo, fanout, churn) [default: constant]' -r -f -a "constant\t''
+exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l line -d 'Line that one client sends and all receive, without its newline; \\t and other escapes work (fanout) [default: hello]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l greeting -d 'Line that the server greets each connection with (fanout) [default: connected]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of a message, 1 to 1048576 (all but accept, fanout) [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes (all but accept, fanout)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes (all but accept, fanout)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -86,20 +86,20 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l addresses -d 'Loca
 kernel\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
 false\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l connect-timeout -d 'Timeout of a connect [default: 10s; backlog experiment: 140s, beyond the kernel\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l timeout -d 'Timeout of a reply [default: 10s; backlog experiment: 120s; fanout: 60s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024; backlog experiment: 5]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker threads or processes of built-in models that have a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family that servers listen on: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
-ipv6\t''
-unix\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l net -d 'Network of servers and generator: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l connect-timeout -d 'Timeout of a connect [default: 10s; backlog: 140s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l timeout -d 'Timeout of a reply [default: 10s; backlog: 120s; fanout: 60s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each; accept: the last one]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
 host\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024; backlog: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does (echo, fanout, hold) [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand run" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
@@ -112,17 +112,305 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l output -d 'File fo
 complete -c throng -n "__fish_throng_using_subcommand run" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand run" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
 complete -c throng -n "__fish_throng_using_subcommand run" -l list -d 'List the built-in plans'
-complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
-complete -c throng -n "__fish_throng_using_subcommand run" -l delay-inline -d 'Event loops block for the service time, so that all their other connections wait'
-complete -c throng -n "__fish_throng_using_subcommand run" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause'
-complete -c throng -n "__fish_throng_using_subcommand run" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time'
-complete -c throng -n "__fish_throng_using_subcommand run" -l published -d 'Call poll as the published program does, with room for all connections from the first call on; for accept'
-complete -c throng -n "__fish_throng_using_subcommand run" -l no-greeting -d 'The server sends no greeting; for fanout'
-complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand run" -l delay-inline -d 'Event loops block for the service time, so that all their other connections wait (backlog)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time (backlog, churn)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause (backlog, churn)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l published -d 'Call poll as the published program does, with room for all connections from the first call on (accept)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late (echo, churn)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-greeting -d 'The server sends no greeting (fanout)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones (all but accept, fanout)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand run" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand run" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -s c -l connections -d 'Connections [default: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l messages -d 'Stop after exactly this many messages, all connections together' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -s d -l duration -d 'Stop after this long [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l max-duration -d 'Longest measurement with --confidence [default: 30s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l baseline -d 'Target to compare the others with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l lockstep -d 'Lockstep: groups of this many connections send one message each and wait for all replies' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l arrivals -d 'Gaps between messages of an open loop [default: constant]' -r -f -a "constant\t''
+exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l timeout -d 'Timeout of a reply [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
+per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+csv-tidy\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand echo" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l quick -d 'Fewer and shorter trials: two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
+complete -c throng -n "__fish_throng_using_subcommand echo" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l workload -d 'What clients request and built-in servers answer; http with http:// targets [default: oneshot]' -r -f -a "oneshot\t''
+http\t''
+echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests -d 'Requests of each client, one after another, each on a new connection [default: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l service-time -d 'Service time of a request: built-in servers are told it, of others it is assumed [default: 40ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l repeats -d 'Repeats of each target and setting [default: 3]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l baseline -d 'Target to compare the others with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l connect-timeout -d 'Timeout of a connect [default: 140s]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l timeout -d 'Timeout of a reply [default: 120s]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+csv-tidy\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l delay-inline -d 'Event loops block for the service time, so that all their other connections wait'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l quick -d 'Fewer and shorter trials: two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand accept" -s c -l connections -d 'Idle connections at the end; each number of a list is a measurement of its own [default: 10000]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l baseline -d 'Target to compare the others with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l cpus -d 'CPU of the one process, such as :1, or any [default: the last one]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand accept" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+csv-tidy\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand accept" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand accept" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand accept" -l published -d 'Call poll as the published program does, with room for all connections from the first call on'
+complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'Fewer and shorter trials: two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand accept" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand accept" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
+complete -c throng -n "__fish_throng_using_subcommand accept" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -s c -l connections -d 'Connections [default: 1000]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -s d -l duration -d 'How long lines are sent at --rate [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l connect-rate -d 'Connects begun per second [default: as fast as possible]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l repeats -d 'Repeats of each target and setting [default: 3]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l baseline -d 'Target to compare the others with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -s r -l rate -d 'After the single line, send lines at this rate' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l arrivals -d 'Gaps between lines at --rate [default: constant]' -r -f -a "constant\t''
+exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l line -d 'Line that one client sends and all receive, without its newline; \\t and other escapes work [default: hello]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l greeting -d 'Line that the server greets each connection with [default: connected]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l timeout -d 'Timeout of a reply [default: 60s]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
+per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+csv-tidy\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l no-greeting -d 'The server sends no greeting'
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l quick -d 'Fewer and shorter trials: two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
+complete -c throng -n "__fish_throng_using_subcommand fanout" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand hold" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l hold -d 'How long all connections stay open before the pings [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l pings -d 'Connections to ping, spread evenly, or all [default: 1000 at most]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards [default: 64, fewer with many shards]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l connect-rate -d 'Connects begun per second [default: as fast as possible]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l repeats -d 'Repeats of each target and setting [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l baseline -d 'Target to compare the others with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l timeout -d 'Timeout of a reply [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
+per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+csv-tidy\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand hold" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand hold" -l quick -d 'Fewer and shorter trials: two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand hold" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand hold" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
+complete -c throng -n "__fish_throng_using_subcommand hold" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l clients -d 'Clients, each with one connection at a time [default: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l workload -d 'What clients request and built-in servers answer; http with http:// targets [default: echo]' -r -f -a "oneshot\t''
+http\t''
+echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l messages -d 'Stop after exactly this many messages, all connections together' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -s d -l duration -d 'Stop after this long [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l closing -d 'How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none [default: fin]' -r -f -a "fin\t''
+reset\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l baseline -d 'Target to compare the others with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l arrivals -d 'Gaps between messages of an open loop [default: constant]' -r -f -a "constant\t''
+exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l timeout -d 'Timeout of a reply [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+csv-tidy\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand churn" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l quick -d 'Fewer and shorter trials: two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
+complete -c throng -n "__fish_throng_using_subcommand churn" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
 broadcast\t'a greeting, then every line goes to all connections'
 http\t'HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts'
@@ -187,291 +475,3 @@ complete -c throng -n "__fish_throng_using_subcommand namespace" -s h -l help -d
 complete -c throng -n "__fish_throng_using_subcommand guard" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand generate" -l check -d 'Write nothing; name the files that are stale, and exit with 1 if there are any'
 complete -c throng -n "__fish_throng_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -s c -l connections -d 'Connections [default: 100]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l messages -d 'Stop after exactly this many messages, all connections together' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -s d -l duration -d 'Stop after this long [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l max-duration -d 'Longest measurement with --confidence [default: 30s]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l lockstep -d 'Lockstep: groups of this many connections send one message each and wait for all replies' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l arrivals -d 'Gaps between messages of an open loop [default: constant]' -r -f -a "constant\t''
-exponential\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in the backlog experiment, \'end\'; same escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l baseline -d 'Target to compare the others with [default: the first]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
-epoll\t''
-io-uring\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
-kernel\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
-false\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l timeout -d 'Timeout of a reply [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l workers -d 'Worker threads or processes of built-in models that have a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family that servers listen on: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
-ipv6\t''
-unix\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l net -d 'Network of servers and generator: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
-host\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
-per-sweep\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
-markdown\t''
-csv\t''
-csv-tidy\t''
-json\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l output -d 'File for the report [default: standard output]' -r -F
-complete -c throng -n "__fish_throng_using_subcommand echo" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
-complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
-complete -c throng -n "__fish_throng_using_subcommand echo" -l quick -d 'Fewer and shorter trials: two minutes at most'
-complete -c throng -n "__fish_throng_using_subcommand echo" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
-complete -c throng -n "__fish_throng_using_subcommand echo" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
-complete -c throng -n "__fish_throng_using_subcommand echo" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l workload -d 'What clients request and built-in servers answer [default: oneshot; http with http:// targets]' -r -f -a "oneshot\t''
-http\t''
-echo\t''"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests -d 'Requests of each client, one after another, each on a new connection [default: 5]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l service-time -d 'Service time of a request: built-in servers are told it, of others it is assumed [default: 40ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in the backlog experiment, \'end\'; same escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l repeats -d 'Repeats of each target and setting [default: 3]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l baseline -d 'Target to compare the others with [default: the first]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
-epoll\t''
-io-uring\t''"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
-kernel\t''"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
-false\t''"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l connect-timeout -d 'Timeout of a connect [default: 140s, beyond the kernel\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l timeout -d 'Timeout of a reply [default: 120s]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 5]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l workers -d 'Worker threads or processes of built-in models that have a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l family -d 'Address family that servers listen on: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
-ipv6\t''
-unix\t''"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l net -d 'Network of servers and generator: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
-host\t''"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'Form of the report' -r -f -a "terminal\t''
-markdown\t''
-csv\t''
-csv-tidy\t''
-json\t''"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report [default: standard output]' -r -F
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l delay-inline -d 'Event loops block for the service time, so that all their other connections wait'
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause'
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l quick -d 'Fewer and shorter trials: two minutes at most'
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
-complete -c throng -n "__fish_throng_using_subcommand backlog" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand accept" -s c -l connections -d 'Idle connections at the end; each number of a list is a measurement of its own [default: 10000]' -r
-complete -c throng -n "__fish_throng_using_subcommand accept" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand accept" -l baseline -d 'Target to compare the others with [default: the first]' -r
-complete -c throng -n "__fish_throng_using_subcommand accept" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand accept" -l cpus -d 'CPU of the one process, such as :1, or any [default: the last one]' -r
-complete -c throng -n "__fish_throng_using_subcommand accept" -l net -d 'Network of the process: a private one with its own settings, or the host\'s [default: private]' -r -f -a "private\t''
-host\t''"
-complete -c throng -n "__fish_throng_using_subcommand accept" -l kernel -d 'Kernel setting of the private network; the host\'s stays as it is. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand accept" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
-complete -c throng -n "__fish_throng_using_subcommand accept" -l format -d 'Form of the report' -r -f -a "terminal\t''
-markdown\t''
-csv\t''
-csv-tidy\t''
-json\t''"
-complete -c throng -n "__fish_throng_using_subcommand accept" -l output -d 'File for the report [default: standard output]' -r -F
-complete -c throng -n "__fish_throng_using_subcommand accept" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand accept" -l published -d 'Call poll as the published program does, with room for all connections from the first call on; for accept'
-complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'Fewer and shorter trials: two minutes at most'
-complete -c throng -n "__fish_throng_using_subcommand accept" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
-complete -c throng -n "__fish_throng_using_subcommand accept" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
-complete -c throng -n "__fish_throng_using_subcommand accept" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -s c -l connections -d 'Connections; each number of a list is a measurement of its own [default: 1000]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l rate -d 'After the single line, send lines at this rate' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l duration -d 'How long lines are sent at --rate [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l arrivals -d 'Gaps between lines at --rate [default: constant]' -r -f -a "constant\t''
-exponential\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards. For fanout and hold [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l connect-rate -d 'Connects begun per second; for fanout and hold [default: as fast as possible]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l line -d 'Line that one client sends and all receive, without its newline; \\t and other escapes work. For fanout [default: hello]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l greeting -d 'Line that the server greets each connection with; for fanout [default: connected]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l repeats -d 'Repeats of each target and setting [default: 3]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l baseline -d 'Target to compare the others with [default: the first]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
-epoll\t''
-io-uring\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
-kernel\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
-false\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l timeout -d 'Timeout of a reply [default: 60s]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l workers -d 'Worker threads or processes of built-in models that have a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l family -d 'Address family that servers listen on: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
-ipv6\t''
-unix\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l net -d 'Network of servers and generator: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
-host\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
-per-sweep\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l format -d 'Form of the report' -r -f -a "terminal\t''
-markdown\t''
-csv\t''
-csv-tidy\t''
-json\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l output -d 'File for the report [default: standard output]' -r -F
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l no-greeting -d 'The server sends no greeting; for fanout'
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l quick -d 'Fewer and shorter trials: two minutes at most'
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
-complete -c throng -n "__fish_throng_using_subcommand fanout" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand hold" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l hold -d 'How long all connections stay open before the pings; for hold [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l pings -d 'Connections to ping, spread evenly, or all; for hold [default: 1000 at most]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards. For fanout and hold [default: 64, fewer with many shards]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l connect-rate -d 'Connects begun per second; for fanout and hold [default: as fast as possible]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in the backlog experiment, \'end\'; same escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l repeats -d 'Repeats of each target and setting [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l baseline -d 'Target to compare the others with [default: the first]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
-epoll\t''
-io-uring\t''"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
-kernel\t''"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
-false\t''"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l timeout -d 'Timeout of a reply [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l workers -d 'Worker threads or processes of built-in models that have a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l family -d 'Address family that servers listen on: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
-ipv6\t''
-unix\t''"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l net -d 'Network of servers and generator: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
-host\t''"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
-per-sweep\t''"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l format -d 'Form of the report' -r -f -a "terminal\t''
-markdown\t''
-csv\t''
-csv-tidy\t''
-json\t''"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l output -d 'File for the report [default: standard output]' -r -F
-complete -c throng -n "__fish_throng_using_subcommand hold" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
-complete -c throng -n "__fish_throng_using_subcommand hold" -l quick -d 'Fewer and shorter trials: two minutes at most'
-complete -c throng -n "__fish_throng_using_subcommand hold" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
-complete -c throng -n "__fish_throng_using_subcommand hold" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
-complete -c throng -n "__fish_throng_using_subcommand hold" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand churn" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l clients -d 'Clients, each with one connection at a time [default: 100]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l workload -d 'What clients request and built-in servers answer [default: echo]' -r -f -a "oneshot\t''
-http\t''
-echo\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l messages -d 'Stop after exactly this many messages, all connections together' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -s d -l duration -d 'Stop after this long [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l closing -d 'How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none [default: fin]' -r -f -a "fin\t''
-reset\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l arrivals -d 'Gaps between messages of an open loop [default: constant]' -r -f -a "constant\t''
-exponential\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in the backlog experiment, \'end\'; same escapes' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l repeats -d 'Repeats of each target and setting [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l baseline -d 'Target to compare the others with [default: the first]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
-epoll\t''
-io-uring\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
-kernel\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
-false\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l timeout -d 'Timeout of a reply [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l workers -d 'Worker threads or processes of built-in models that have a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l family -d 'Address family that servers listen on: ipv4, ipv6 or, in echo, fanout and hold, unix [default: ipv4]' -r -f -a "ipv4\t''
-ipv6\t''
-unix\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l net -d 'Network of servers and generator: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
-host\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form of the report' -r -f -a "terminal\t''
-markdown\t''
-csv\t''
-csv-tidy\t''
-json\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File for the report [default: standard output]' -r -F
-complete -c throng -n "__fish_throng_using_subcommand churn" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time'
-complete -c throng -n "__fish_throng_using_subcommand churn" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
-complete -c throng -n "__fish_throng_using_subcommand churn" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
-complete -c throng -n "__fish_throng_using_subcommand churn" -l quick -d 'Fewer and shorter trials: two minutes at most'
-complete -c throng -n "__fish_throng_using_subcommand churn" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
-complete -c throng -n "__fish_throng_using_subcommand churn" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
-complete -c throng -n "__fish_throng_using_subcommand churn" -s h -l help -d 'Print help'

@@ -10,7 +10,9 @@ mod environment;
 mod error;
 mod escape;
 mod file;
+mod flag;
 mod kernel;
+pub mod keys;
 mod overlay;
 mod resolve;
 mod sweep;
@@ -25,7 +27,7 @@ pub(crate) use environment::model_of;
 pub use error::PlanError;
 pub use kernel::{KernelDraft, KernelSetting};
 pub(crate) use resolve::asks_for_service_time;
-pub use resolve::{KernelNameError, Resolved, foreign_key, resolve};
+pub use resolve::{KernelNameError, Resolved, resolve};
 pub use sweep::{Sweep, Swept};
 #[cfg(test)]
 pub(crate) use test_models::{iterative_test_model, test_model};

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::{LeftOut, Network, Setting, TargetRecord};
 
 /// Which question a plan asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Experiment {
     /// How many messages a second, at what latency?
+    #[default]
     Echo,
     /// P clients × R requests at service time S against backlog B: how long in all, against the least possible?
     Backlog,
@@ -24,7 +25,17 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    /// The word for it in plans and on the command line.
+    /// Each of them.
+    pub const ALL: [Self; 6] = [
+        Self::Echo,
+        Self::Backlog,
+        Self::Accept,
+        Self::Fanout,
+        Self::Hold,
+        Self::Churn,
+    ];
+
+    /// Its name in plan files, and that of its command.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,6 +45,29 @@ impl Experiment {
             Self::Fanout => "fanout",
             Self::Hold => "hold",
             Self::Churn => "churn",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// The title of a plan that has none of its own.
+    #[must_use]
+    pub const fn question(self) -> &'static str {
+        match self {
+            Self::Echo => "How many messages a second, at what latency?",
+            Self::Backlog => "How long do all clients' requests take, against the least possible?",
+            Self::Accept => {
+                "What does one accept, and one message, cost while connections sit idle?"
+            }
+            Self::Fanout => {
+                "N connect, all are greeted, one speaks, all hear: how long is each phase?"
+            }
+            Self::Hold => "How many connections can be held, at how many bytes each?",
+            Self::Churn => "How many cycles of connect, request, reply and close a second?",
         }
     }
 }

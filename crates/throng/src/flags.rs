@@ -1,73 +1,114 @@
-//! The flags of experiments, by the same names as the keys of a plan file.
+//! The flags of experiments: made from the table of keys, for each command those that its experiment has a use for.
 //!
-//! Each command flattens the groups that mean something to it, and `throng run` all of them. Where a value cannot hold a comma itself,
-//! commas part the values of a sweep; counts are written in every form that [`value::counts`] reads.
+//! A command flattens [`PlanFlags`], and its name says which experiment it is; `throng run`, which carries out any, has the flags of all.
+//! A flag's text is read as the value of its key, commas included, so clap sees texts only, and refuses them in the words of a plan file.
 
-mod accept;
-mod backlog;
-mod churn;
-mod clients;
-mod common;
-mod connect;
-mod echo;
-mod fanout;
-mod hold;
-mod length;
-mod message;
-mod published;
-mod repeats;
-mod schedule;
-
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use throng_lab::plan::{PlanError, Sweep, foreign_key, multiplexer_instead, value};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use throng_lab::plan::keys::{self, GROUPS, Key, Switch};
+use throng_lab::plan::{PlanDraft, PlanError, multiplexer_instead};
 use throng_record::plan::Experiment;
 
-pub(crate) use accept::AcceptFlags;
-pub(crate) use backlog::BacklogFlags;
-pub(crate) use churn::ChurnFlags;
-pub(crate) use clients::ClientFlags;
-pub(crate) use common::CommonFlags;
-pub(crate) use connect::ConnectFlags;
-pub(crate) use echo::{EchoFlags, LifetimeFlag};
-pub(crate) use fanout::{FanoutFlags, LineFlags};
-pub(crate) use hold::HoldFlags;
-pub(crate) use length::LengthFlags;
-pub(crate) use message::MessageFlags;
-pub(crate) use published::PublishedFlag;
-pub(crate) use repeats::RepeatFlags;
-pub(crate) use schedule::ScheduleFlags;
+/// What the flags of a command say of the plan.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanFlags(pub(crate) PlanDraft);
 
-/// A closed vocabulary, read as a plan file reads it; listed here so that help and completions know it.
-fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: for<'text> serde::Deserialize<'text> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(words).try_map(|text: String| value::word::<T>(&text))
+impl Args for PlanFlags {
+    fn augment_args(command: Command) -> Command {
+        let experiment = Experiment::named(command.get_name());
+        let of_key = |key: &'static Key| of_key(key, experiment);
+        let of_group = |(heading, keys): (&'static str, &'static [Key])| {
+            let flags = keys.iter().flat_map(of_key);
+            flags.map(move |flag| flag.help_heading(heading))
+        };
+        command.args(GROUPS.into_iter().flat_map(of_group))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-/// The values of a sweep.
-fn list<T: PartialEq>(values: Option<Vec<T>>) -> Option<Sweep<T>> {
-    values.and_then(Sweep::of)
+impl FromArgMatches for PlanFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = Self(PlanDraft::default());
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for key in keys::all() {
+            // A command does not know the flags of other experiments, which is no error here.
+            let values = matches.try_get_many::<String>(key.name).ok().flatten();
+            let is_there = |switch: &&Switch| {
+                matches!(matches.try_get_one::<bool>(switch.flag), Ok(Some(true)))
+            };
+            let switched = key.switches.iter().filter(is_there);
+            let values = values.into_iter().flatten().map(String::as_str);
+            for text in values.chain(switched.map(|switch| switch.value)) {
+                let read = self.0.add(key.name, text);
+                read.map_err(|why| clap::Error::raw(ErrorKind::ValueValidation, why))?;
+            }
+        }
+        Ok(())
+    }
 }
 
-/// The same where each value is a list already: commas in counts are read by the plan's reader of counts.
-fn lists<T: PartialEq + Clone>(values: Option<Vec<Sweep<T>>>) -> Option<Sweep<T>> {
-    let values = values?.into_iter();
-    Sweep::of(values.flat_map(|some| some.values().to_vec()).collect())
+/// The flags that set a key: with a value, and switches. They contradict one another.
+fn of_key(key: &'static Key, experiment: Option<Experiment>) -> Vec<Arg> {
+    if experiment.is_some_and(|experiment| !key.has_flags(experiment)) {
+        return Vec::new();
+    }
+    // The accept experiment has no server, and so lacks most: that goes without saying.
+    let scope = match (experiment, key.scope().as_str()) {
+        (Some(_), _) | (None, "" | "all but accept") => String::new(),
+        (None, scope) => format!(" ({scope})"),
+    };
+    let mut flags = Vec::new();
+    if !key.value_name.is_empty() {
+        let default = match key.defaults(experiment) {
+            default if default.is_empty() => default,
+            default => format!(" [default: {default}]"),
+        };
+        let help = format!("{}{scope}{default}", key.help(experiment));
+        flags.push(with_value(key).help(help));
+    }
+    for switch in key.switches_of(experiment) {
+        let others: Vec<_> = flags.iter().map(|flag| flag.get_id().clone()).collect();
+        let flag = Arg::new(switch.flag)
+            .long(switch.flag)
+            .action(ArgAction::SetTrue);
+        let help = format!("{}{scope}", switch.help);
+        flags.push(flag.conflicts_with_all(others).help(help));
+    }
+    flags
+}
+
+fn with_value(key: &'static Key) -> Arg {
+    let is_list = key.value_name.ends_with('…');
+    let flag = Arg::new(key.name)
+        .long(key.name)
+        .short(key.short)
+        .value_name(key.value_name)
+        .allow_hyphen_values(key.takes_hyphen)
+        .action(if is_list {
+            ArgAction::Append
+        } else {
+            ArgAction::Set
+        });
+    match key.words {
+        [] => flag.value_parser(|text: &str| key.check(text).map(|()| text.to_owned())),
+        words if is_list => flag
+            .value_delimiter(',')
+            .value_parser(PossibleValuesParser::new(words)),
+        words => flag.value_parser(PossibleValuesParser::new(words)),
+    }
 }
 
 /// Where a command was refused for a flag that only other experiments have: what to write instead.
 pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) -> Option<PlanError> {
-    let experiment = match command? {
-        "echo" => Experiment::Echo,
-        "backlog" => Experiment::Backlog,
-        "accept" => Experiment::Accept,
-        "fanout" => Experiment::Fanout,
-        "hold" => Experiment::Hold,
-        "churn" => Experiment::Churn,
-        _ => return None,
-    };
+    let experiment = Experiment::named(command?)?;
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else {
         return None;
     };
@@ -78,63 +119,77 @@ pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) ->
     if experiment == Experiment::Accept && key == "command" {
         return Some(multiplexer_instead("--command"));
     }
-    foreign_key(key.strip_prefix("no-").unwrap_or(key), experiment)
+    keys::find(key.strip_prefix("no-").unwrap_or(key))?.refusal(experiment)
 }
 
 #[cfg(test)]
 mod tests {
-    use throng_lab::plan::PlanDraft;
-    use throng_lab::plan::value::{Addresses, BackendChoice};
-    use throng_record::plan::{ListenFamily, ServerLifetime};
-    use throng_record::{Arrivals, Closing, Network, Workload};
+    use clap::CommandFactory as _;
 
     use super::*;
+    use crate::cli::Cli;
 
-    #[test]
-    fn the_words_of_flags_are_those_of_plan_files() {
-        for word in ["auto", "epoll", "io-uring"] {
-            assert!(value::word::<BackendChoice>(word).is_ok(), "{word}");
-        }
-        for word in ["constant", "exponential"] {
-            assert!(value::word::<Arrivals>(word).is_ok(), "{word}");
-        }
-        for word in ["fin", "reset"] {
-            assert!(value::word::<Closing>(word).is_ok(), "{word}");
-        }
-        for word in ["oneshot", "http", "echo"] {
-            assert!(value::word::<Workload>(word).is_ok(), "{word}");
-        }
-        for word in ["private", "host"] {
-            assert!(value::word::<Network>(word).is_ok(), "{word}");
-        }
-        for word in ["spread", "kernel"] {
-            assert!(value::word::<Addresses>(word).is_ok(), "{word}");
-        }
-        for word in ["per-trial", "per-sweep"] {
-            assert!(value::word::<ServerLifetime>(word).is_ok(), "{word}");
-        }
-        for word in ["ipv4", "ipv6", "unix"] {
-            assert!(value::word::<ListenFamily>(word).is_ok(), "{word}");
-        }
+    fn command(name: &str) -> Command {
+        Cli::command().find_subcommand(name).expect(name).clone()
     }
 
     #[test]
     fn no_flag_mentions_nothing() {
-        let mentioned = [
-            EchoFlags::default().draft(),
-            LifetimeFlag::default().draft(),
-            BacklogFlags::default().draft(),
-            ChurnFlags::default().draft(),
-            CommonFlags::default().draft(),
-            AcceptFlags::default().draft(),
-            MessageFlags::default().draft(),
-            FanoutFlags::default().draft(),
-            LineFlags::default().draft(),
-            HoldFlags::default().draft(),
-            ConnectFlags::default().draft(),
-        ];
-        for draft in mentioned {
-            assert_eq!(draft, PlanDraft::default());
+        for line in [
+            "run", "echo", "backlog", "accept", "fanout", "churn", "hold 5",
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            let matches = command(words[0]).get_matches_from(&words);
+            let PlanFlags(draft) = PlanFlags::from_arg_matches(&matches).expect(line);
+            assert_eq!(draft, PlanDraft::default(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_has_a_flag_for_every_key_of_its_experiment_with_its_own_default() {
+        for experiment in Experiment::ALL {
+            let command = command(experiment.name());
+            for key in keys::all().filter(|key| !key.value_name.is_empty()) {
+                let mut flags = command.get_opts();
+                let flag = flags.find(|flag| flag.get_long() == Some(key.name));
+                assert_eq!(flag.is_some(), key.has_flags(experiment), "{}", key.name);
+                let Some(help) = flag.and_then(Arg::get_help) else {
+                    continue;
+                };
+                let usual = key.usual(experiment).text();
+                let told = help.to_string();
+                let told = told.split_once(" [default: ").map_or("", |(_, told)| told);
+                assert_eq!(told.trim_end_matches(']'), usual, "{}", key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn run_has_the_flags_of_all_and_tells_whose_they_are() {
+        let run = command("run");
+        let help = |name: &str| {
+            let flag = run.get_opts().find(|flag| flag.get_long() == Some(name));
+            flag.and_then(Arg::get_help).expect(name).to_string()
+        };
+        for key in keys::all().filter(|key| !key.value_name.is_empty()) {
+            assert!(help(key.name).starts_with(key.help(None)), "{}", key.name);
+        }
+        for (name, end) in [
+            (
+                "repeats",
+                " setting [default: 6; backlog, fanout: 3; hold: 1]",
+            ),
+            ("pings", " or all (hold) [default: 1000 at most]"),
+            (
+                "connect-rate",
+                " (fanout, hold) [default: as fast as possible]",
+            ),
+            ("size", " (all but accept, fanout) [default: 6]"),
+            ("backlog", " accept queue [default: 1024; backlog: 5]"),
+            ("no-spin", " (echo, churn)"),
+            ("no-greeting", " (fanout)"),
+        ] {
+            assert!(help(name).ends_with(end), "{}", help(name));
         }
     }
 }

@@ -7,7 +7,6 @@
 mod catalogue;
 mod cli;
 mod command;
-mod defaults;
 mod doctor;
 mod exit;
 mod experiment;
@@ -22,11 +21,10 @@ mod verdict;
 
 use std::process::ExitCode;
 
-use clap::FromArgMatches as _;
+use clap::Parser as _;
 
 fn main() -> ExitCode {
-    let matches = defaults::command().try_get_matches();
-    let cli = match matches.and_then(|matches| cli::Cli::from_arg_matches(&matches)) {
+    let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             match flags::of_other_experiment(&error, std::env::args().nth(1).as_deref()) {

@@ -1,4 +1,4 @@
-//! Manual pages, completions and the schema: made from the program, and known to be stale when they are.
+//! Manual pages, completions, the table of keys and the schema: made from the program, and known to be stale when they are.
 
 mod support;
 
@@ -16,18 +16,20 @@ fn generated_files_are_up_to_date_until_they_are_not() {
         "completions/throng.bash",
         "completions/_throng",
         "completions/throng.fish",
+        "keys.md",
     ] {
         assert!(bench.path().join("docs").join(name).exists(), "{name}");
     }
     assert_eq!(bench.throng(&["generate", "--check", "docs"]).code, Some(0));
     fs::write(bench.path().join("docs/man/throng.1"), "old").expect("written");
     fs::remove_file(bench.path().join("docs/completions/throng.fish")).expect("removed");
+    fs::write(bench.path().join("docs/keys.md"), "old").expect("written");
     let outcome = bench.throng(&["generate", "--check", "docs"]);
     assert_eq!(outcome.code, Some(1));
     assert!(
         outcome
             .stderr
-            .contains("man/throng.1, completions/throng.fish"),
+            .contains("man/throng.1, completions/throng.fish, keys.md"),
         "{}",
         outcome.stderr
     );

@@ -58,8 +58,7 @@ impl FromStr for KernelSetting {
         let read = || {
             let (name, values) = text.split_once('=')?;
             let name = name.trim().to_owned();
-            let values = values.split(',').map(|value| value.trim().to_owned());
-            let values = Sweep::of(values.collect())?;
+            let values = KernelValue::read_flag(values).ok()?.map(|value| value.0);
             (!name.is_empty()).then_some(Self { name, values })
         };
         read().ok_or_else(|| {
@@ -148,6 +147,11 @@ impl Swept for KernelValue {
             }
         }
         deserializer.deserialize_any(NumberOrText)
+    }
+
+    fn read_flag(text: &str) -> Result<Sweep<Self>, String> {
+        let values = text.split(',').map(Self::of).collect();
+        Ok(Sweep::of(values).expect("a text has one part at least"))
     }
 
     fn text(&self) -> String {

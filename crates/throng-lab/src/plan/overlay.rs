@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use throng_record::plan::Experiment;
 
-use super::PlanDraft;
+use super::{PlanDraft, keys};
 
 impl PlanDraft {
     /// This draft with everything that `over` mentions replaced.
@@ -81,14 +81,12 @@ impl PlanDraft {
     /// Once, with fewer connections, and without lingering where time is spent on purpose.
     fn usual_quick_of_many(&self) -> Self {
         let is_fanout = self.experiment == Some(Experiment::Fanout);
-        let (usual, most) = if is_fanout {
-            (1_000, 7_000)
-        } else {
-            (10_000, 10_000)
-        };
+        let most = if is_fanout { 7_000 } else { 10_000 };
         let linger = Duration::from_millis(400);
         let shorter = |length: Duration| length.min(linger);
-        let connections = self.connections.clone().unwrap_or(usual.into());
+        let experiment = self.experiment.unwrap_or_default();
+        let usual = || keys::usual("connections", experiment);
+        let connections = self.connections.clone().unwrap_or_else(usual);
         let rated = self.rate.as_ref().map(|_| linger.into());
         Self {
             repeats: Some(1),

@@ -1,18 +1,15 @@
 //! From a draft to a plan: defaults filled in, everything validated, in one place.
 //!
 //! What holds for the whole run is resolved once, and every point of the sweep into a setting of its own, so that what is wrong
-//! with one combination of values is found before the first trial. The defaults stand as constants at the head of the files in
-//! this folder; `docs/plans.md` lists them for users.
+//! with one combination of values is found before the first trial. The defaults stand with the keys, in [`super::keys`].
 
 mod accept;
 mod backlog;
 mod catalogue;
 mod churn;
 mod exchange;
-mod experiment;
 mod fanout;
 mod fleet;
-mod foreign;
 mod hold;
 mod kernel;
 mod network;
@@ -25,14 +22,12 @@ use throng_record::built_in::ServesAtOnce;
 use throng_record::plan::{Experiment, ServerLifetime};
 use throng_record::{Plan, TargetRecord};
 
-use self::experiment::Defaults;
 use super::draft::Point;
 use super::kernel::KernelSweep;
 pub(crate) use backlog::asks_for_service_time;
-pub use foreign::foreign_key;
 pub use kernel::KernelNameError;
 
-use super::{Environment, PlanDraft, PlanError};
+use super::{Environment, PlanDraft, PlanError, keys};
 use throng_catalogue::suggest::or_list;
 
 /// Targets × settings at most: more is a slip, and no report could show them.
@@ -59,8 +54,8 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     {
         return Err(PlanError::NestedQuick);
     }
-    let experiment = draft.experiment.unwrap_or(Experiment::Echo);
-    foreign::check(&draft, experiment)?;
+    let experiment = draft.experiment.unwrap_or_default();
+    keys::check(&draft, experiment)?;
     if experiment == Experiment::Hold && draft.targets.is_none() {
         draft.targets = Some(hold::usual_target());
     }
@@ -83,13 +78,12 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     if draft.workers.is_none() {
         tables::ask_for(&mut targets, &settings, environment, &mut notes);
     }
-    let defaults = Defaults::of(experiment);
     let mut plan = Plan {
-        name: name(&draft, defaults.name)?,
+        name: name(&draft, experiment.name())?,
         title: draft
             .title
             .clone()
-            .unwrap_or_else(|| defaults.title.to_owned()),
+            .unwrap_or_else(|| experiment.question().to_owned()),
         experiment,
         baseline: baseline(&draft, experiment, &targets, environment)?,
         targets,
@@ -97,13 +91,15 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         repeats: not_zero(
             "repeats",
             draft.repeats,
-            defaults.repeats,
+            keys::usual("repeats", experiment),
             "there would be no trial",
             "6",
         )?,
         quick: draft.is_shortened,
-        seed: draft.seed.unwrap_or(1),
-        server: draft.server.unwrap_or(ServerLifetime::PerTrial),
+        seed: draft
+            .seed
+            .unwrap_or_else(|| keys::usual("seed", experiment)),
+        server: server(&draft, experiment),
         net,
         swept: draft
             .swept(&kernel)
@@ -116,6 +112,12 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         notes.extend(quick::fit(&mut plan, &environment.models));
     }
     Ok(Resolved { plan, notes })
+}
+
+/// What a server is launched for, where trials may share one.
+fn server(draft: &PlanDraft, experiment: Experiment) -> ServerLifetime {
+    let usual = || keys::usual("server", experiment);
+    draft.server.unwrap_or_else(usual)
 }
 
 /// Once, however many settings it holds for.

@@ -13,6 +13,7 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializ
 use throng_record::plan::ListenFamily;
 use throng_record::{Amount, Arrivals, Closing, Workload};
 
+use super::flag::FlagText;
 use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings};
 
 /// The value of a key that may be swept: in a plan file one value or a list, never empty, nothing in it twice.
@@ -74,16 +75,41 @@ pub trait Swept: Clone + PartialEq {
     /// Says how it is written.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 
+    /// Reads what a flag says: the text that a plan file has without quotes, or several of them parted by commas.
+    ///
+    /// # Errors
+    /// Says how it is written.
+    fn read_flag(text: &str) -> Result<Sweep<Self>, String>;
+
     /// As a plan file writes it, without quotes: for headings.
     fn text(&self) -> String;
 }
 
-/// Types whose values one function reads and the other one tells.
+/// Values parted by commas.
+fn by_commas<T: Swept>(text: &str) -> Result<Sweep<T>, String> {
+    let values: Result<Vec<T>, String> = text.split(',').map(one).collect();
+    Ok(Sweep::of(values?).expect("a text has one part at least"))
+}
+
+/// A single value, which may hold commas itself.
+fn whole<T: Swept>(text: &str) -> Result<Sweep<T>, String> {
+    Ok(Sweep(vec![one(text)?]))
+}
+
+fn one<T: Swept>(text: &str) -> Result<T, String> {
+    T::read(FlagText(text)).map_err(|error| error.to_string())
+}
+
+/// Types whose values one function reads, the second one tells, and the third reads of a flag.
 macro_rules! swept {
-    ($read:path, $tell:path => $($type:ty)*) => { $(
+    ($read:path, $tell:path, $read_flag:path => $($type:ty)*) => { $(
         impl Swept for $type {
             fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 $read(deserializer)
+            }
+
+            fn read_flag(text: &str) -> Result<Sweep<Self>, String> {
+                $read_flag(text)
             }
 
             fn text(&self) -> String {
@@ -92,9 +118,13 @@ macro_rules! swept {
         }
     )* };
 }
-swept!(Deserialize::deserialize, ToString::to_string => f64 bool String IpAddr CpuChoice Pings);
-swept!(value::of_file, ToString::to_string => u32 u64);
-swept!(Deserialize::deserialize, word_of => Addresses Arrivals BackendChoice Closing ListenFamily Workload);
+swept!(Deserialize::deserialize, ToString::to_string, by_commas => f64 bool IpAddr);
+swept!(Deserialize::deserialize, ToString::to_string, whole => String CpuChoice);
+swept!(Deserialize::deserialize, ToString::to_string, value::pings => Pings);
+swept!(value::of_file, ToString::to_string, value::counts => u32 u64);
+swept!(Deserialize::deserialize, word_of, by_commas => Addresses Arrivals BackendChoice Closing ListenFamily Workload);
+swept!(duration_of_file, length, by_commas => Duration);
+swept!(amount_of_file, amount, by_commas => Amount);
 
 /// A word of a closed vocabulary, as it is read.
 fn word_of(word: &impl Serialize) -> String {
@@ -104,28 +134,24 @@ fn word_of(word: &impl Serialize) -> String {
     }
 }
 
-impl Swept for Duration {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        value::duration(&text).map_err(de::Error::custom)
-    }
-
-    fn text(&self) -> String {
-        humantime::format_duration(*self).to_string()
-    }
+fn duration_of_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    value::duration(&text).map_err(de::Error::custom)
 }
 
-impl Swept for Amount {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        value::amount(&text).map_err(de::Error::custom)
-    }
+fn length(duration: &Duration) -> String {
+    humantime::format_duration(*duration).to_string()
+}
 
-    fn text(&self) -> String {
-        match *self {
-            Self::Messages(count) => format!("{count} messages"),
-            Self::DurationNs(length_ns) => Duration::from_nanos(length_ns).text(),
-        }
+fn amount_of_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    value::amount(&text).map_err(de::Error::custom)
+}
+
+fn amount(amount: &Amount) -> String {
+    match *amount {
+        Amount::Messages(count) => format!("{count} messages"),
+        Amount::DurationNs(length_ns) => length(&Duration::from_nanos(length_ns)),
     }
 }
 

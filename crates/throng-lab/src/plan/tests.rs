@@ -284,11 +284,11 @@ fn the_back_end_follows_the_kernel_unless_it_is_named() {
 #[test]
 fn flags_are_read_as_the_file_is() {
     assert_eq!(
-        value::word::<Arrivals>("exponential"),
-        Ok(Arrivals::Exponential)
+        Arrivals::read_flag("exponential"),
+        Ok(Arrivals::Exponential.into())
     );
     assert!(
-        value::word::<Arrivals>("poisson")
+        Arrivals::read_flag("poisson")
             .unwrap_err()
             .contains("constant")
     );

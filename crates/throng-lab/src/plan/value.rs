@@ -4,9 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::de::value::StrDeserializer;
 use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, de::value::Error as WordError};
+use serde::{Deserialize, Serialize};
 use throng_record::Amount;
 use throng_sys::affinity::CpuList;
 
@@ -61,15 +60,6 @@ pub enum CpuChoice {
         /// CPUs of the generator.
         generator: Option<Vec<u32>>,
     },
-}
-
-/// A word of a closed vocabulary (`io-uring`, `exponential`, `ipv6`), read as a plan file reads it.
-///
-/// # Errors
-/// Names the words there are.
-pub fn word<'text, T: Deserialize<'text>>(text: &'text str) -> Result<T, String> {
-    let word: StrDeserializer<'text, WordError> = de::IntoDeserializer::into_deserializer(text);
-    T::deserialize(word).map_err(|error| error.to_string())
 }
 
 /// A length of time: `2s`, `300ms`, `1m 30s`.

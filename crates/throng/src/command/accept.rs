@@ -7,7 +7,7 @@ use throng_record::plan::Experiment;
 use crate::exit::Exit;
 use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
-use crate::flags::AcceptFlags;
+use crate::flags::PlanFlags;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -31,20 +31,21 @@ pub(crate) struct Arguments {
     #[arg(value_name = "MULTIPLEXER")]
     targets: Vec<String>,
     #[command(flatten)]
-    load: AcceptFlags,
+    flags: PlanFlags,
     #[command(flatten)]
     run: RunFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let draft = PlanDraft {
-        experiment: Some(Experiment::Accept),
-        ..PlanDraft::default()
-    };
     let targets = experiment::targets(&arguments.targets, &[]);
     let flags = PlanDraft {
         targets: (!targets.is_empty()).then_some(targets),
-        ..arguments.load.draft()
+        ..arguments.flags.0.clone()
     };
-    experiment::carry_out(draft, flags, &arguments.run, Inputs::default())
+    experiment::carry_out(
+        PlanDraft::of(Experiment::Accept),
+        flags,
+        &arguments.run,
+        Inputs::default(),
+    )
 }

@@ -8,7 +8,7 @@ use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
 use crate::experiment::{self, CaptureFlag, Inputs, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{BacklogFlags, CommonFlags, MessageFlags};
+use crate::flags::PlanFlags;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -39,11 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "[NAME=]COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
-    load: BacklogFlags,
-    #[command(flatten)]
-    message: MessageFlags,
-    #[command(flatten)]
-    common: CommonFlags,
+    flags: PlanFlags,
     #[command(flatten)]
     catalogue: CatalogueFlag,
     #[command(flatten)]
@@ -53,21 +49,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let draft = PlanDraft {
-        experiment: Some(Experiment::Backlog),
-        ..PlanDraft::default()
-    };
     let flags = PlanDraft {
         targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
-        ..arguments
-            .common
-            .draft()
-            .overlay(arguments.message.draft())
-            .overlay(arguments.load.draft())
+        ..arguments.flags.0.clone()
     };
     let beside = Inputs {
         capture: arguments.capture.file(),
         catalogue: arguments.catalogue.folder(),
     };
-    experiment::carry_out(draft, flags, &arguments.run, beside)
+    experiment::carry_out(
+        PlanDraft::of(Experiment::Backlog),
+        flags,
+        &arguments.run,
+        beside,
+    )
 }

@@ -8,9 +8,7 @@ use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
 use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{
-    ChurnFlags, ClientFlags, CommonFlags, LengthFlags, MessageFlags, ScheduleFlags,
-};
+use crate::flags::PlanFlags;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -37,17 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "[NAME=]COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
-    clients: ClientFlags,
-    #[command(flatten)]
-    length: LengthFlags,
-    #[command(flatten)]
-    closing: ChurnFlags,
-    #[command(flatten)]
-    schedule: ScheduleFlags,
-    #[command(flatten)]
-    message: MessageFlags,
-    #[command(flatten)]
-    common: CommonFlags,
+    flags: PlanFlags,
     #[command(flatten)]
     catalogue: CatalogueFlag,
     #[command(flatten)]
@@ -55,25 +43,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let draft = PlanDraft {
-        experiment: Some(Experiment::Churn),
-        ..PlanDraft::default()
-    };
-    let load = arguments
-        .common
-        .draft()
-        .overlay(arguments.clients.draft())
-        .overlay(arguments.length.draft())
-        .overlay(arguments.closing.draft())
-        .overlay(arguments.schedule.draft())
-        .overlay(arguments.message.draft());
     let flags = PlanDraft {
         targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
-        ..load
+        ..arguments.flags.0.clone()
     };
     let beside = Inputs {
         catalogue: arguments.catalogue.folder(),
         ..Inputs::default()
     };
-    experiment::carry_out(draft, flags, &arguments.run, beside)
+    experiment::carry_out(
+        PlanDraft::of(Experiment::Churn),
+        flags,
+        &arguments.run,
+        beside,
+    )
 }

@@ -1,9 +1,9 @@
 //! `throng completions SHELL`: what a shell needs to complete the command line.
 
-use clap::Args;
+use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 
-use crate::defaults;
+use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
@@ -30,6 +30,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 /// The script for a shell.
 pub(crate) fn text(shell: Shell) -> String {
     let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut defaults::command(), "throng", &mut bytes);
+    clap_complete::generate(shell, &mut Cli::command(), "throng", &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -7,7 +7,7 @@ use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
 use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{CommonFlags, EchoFlags, LifetimeFlag, MessageFlags};
+use crate::flags::PlanFlags;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -39,13 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "[NAME=]COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
-    load: EchoFlags,
-    #[command(flatten)]
-    message: MessageFlags,
-    #[command(flatten)]
-    common: CommonFlags,
-    #[command(flatten)]
-    lifetime: LifetimeFlag,
+    flags: PlanFlags,
     #[command(flatten)]
     catalogue: CatalogueFlag,
     #[command(flatten)]
@@ -55,12 +49,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let flags = PlanDraft {
         targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
-        ..arguments
-            .common
-            .draft()
-            .overlay(arguments.message.draft())
-            .overlay(arguments.load.draft())
-            .overlay(arguments.lifetime.draft())
+        ..arguments.flags.0.clone()
     };
     let beside = Inputs {
         catalogue: arguments.catalogue.folder(),

@@ -8,7 +8,7 @@ use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
 use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{CommonFlags, ConnectFlags, FanoutFlags, LifetimeFlag, LineFlags};
+use crate::flags::PlanFlags;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -38,15 +38,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "[NAME=]COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
-    load: FanoutFlags,
-    #[command(flatten)]
-    connect: ConnectFlags,
-    #[command(flatten)]
-    line: LineFlags,
-    #[command(flatten)]
-    common: CommonFlags,
-    #[command(flatten)]
-    lifetime: LifetimeFlag,
+    flags: PlanFlags,
     #[command(flatten)]
     catalogue: CatalogueFlag,
     #[command(flatten)]
@@ -54,23 +46,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let draft = PlanDraft {
-        experiment: Some(Experiment::Fanout),
-        ..PlanDraft::default()
-    };
     let flags = PlanDraft {
         targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
-        ..arguments
-            .common
-            .draft()
-            .overlay(arguments.load.draft())
-            .overlay(arguments.connect.draft())
-            .overlay(arguments.line.draft())
-            .overlay(arguments.lifetime.draft())
+        ..arguments.flags.0.clone()
     };
     let beside = Inputs {
         catalogue: arguments.catalogue.folder(),
         ..Inputs::default()
     };
-    experiment::carry_out(draft, flags, &arguments.run, beside)
+    experiment::carry_out(
+        PlanDraft::of(Experiment::Fanout),
+        flags,
+        &arguments.run,
+        beside,
+    )
 }

@@ -11,7 +11,9 @@ use crate::command::{completions, man};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Write manual pages, completions and the page of all figures into a folder
+mod keys;
+
+/// Write manual pages, completions, and the pages of keys and figures into a folder
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(crate) struct Arguments {
@@ -39,8 +41,11 @@ fn files() -> Vec<(String, String)> {
     let completions = Shell::value_variants()
         .iter()
         .filter_map(|&shell| Some((completions_file(shell)?, completions::text(shell))));
-    let figures = ("figures.md".to_owned(), figures::page());
-    man.chain(completions).chain([figures]).collect()
+    let pages = [
+        ("figures.md".to_owned(), figures::page()),
+        ("keys.md".to_owned(), keys::page()),
+    ];
+    man.chain(completions).chain(pages).collect()
 }
 
 /// Where a shell looks for it; the shells of other systems are left out.

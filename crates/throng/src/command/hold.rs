@@ -8,7 +8,7 @@ use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
 use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{CommonFlags, ConnectFlags, HoldFlags, LifetimeFlag, MessageFlags};
+use crate::flags::PlanFlags;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -37,15 +37,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "[NAME=]COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
-    load: HoldFlags,
-    #[command(flatten)]
-    connect: ConnectFlags,
-    #[command(flatten)]
-    message: MessageFlags,
-    #[command(flatten)]
-    common: CommonFlags,
-    #[command(flatten)]
-    lifetime: LifetimeFlag,
+    flags: PlanFlags,
     #[command(flatten)]
     catalogue: CatalogueFlag,
     #[command(flatten)]
@@ -53,26 +45,21 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let draft = PlanDraft {
-        experiment: Some(Experiment::Hold),
-        ..PlanDraft::default()
-    };
     let targets = experiment::targets(&arguments.targets, &arguments.command);
     let flags = PlanDraft {
         targets: (!targets.is_empty()).then_some(targets),
         // Said in so many words, it stands in the short form too.
         connections: Some(arguments.connections.clone()),
-        ..arguments
-            .common
-            .draft()
-            .overlay(arguments.message.draft())
-            .overlay(arguments.load.draft())
-            .overlay(arguments.connect.draft())
-            .overlay(arguments.lifetime.draft())
+        ..arguments.flags.0.clone()
     };
     let beside = Inputs {
         catalogue: arguments.catalogue.folder(),
         ..Inputs::default()
     };
-    experiment::carry_out(draft, flags, &arguments.run, beside)
+    experiment::carry_out(
+        PlanDraft::of(Experiment::Hold),
+        flags,
+        &arguments.run,
+        beside,
+    )
 }

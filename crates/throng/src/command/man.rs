@@ -1,9 +1,9 @@
 //! `throng man [COMMAND]`: the manual pages.
 
-use clap::Args;
+use clap::{Args, CommandFactory as _};
 use clap_mangen::Man;
 
-use crate::defaults;
+use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 
 /// Every page: throng's own first, then one for each command that is not hidden, followed by its own commands.
 pub(crate) fn pages() -> Vec<Page> {
-    let mut root = defaults::command();
+    let mut root = Cli::command();
     root.build();
     let commands: Vec<clap::Command> = root
         .get_subcommands()

@@ -10,10 +10,7 @@ use crate::catalogue::CatalogueFlag;
 use crate::exit::Exit;
 use crate::experiment::{self, CaptureFlag, Inputs, RunFlags};
 use crate::failure::Failure;
-use crate::flags::{
-    BacklogFlags, ChurnFlags, CommonFlags, ConnectFlags, EchoFlags, HoldFlags, LifetimeFlag,
-    LineFlags, MessageFlags, PublishedFlag,
-};
+use crate::flags::PlanFlags;
 use crate::output;
 use throng_catalogue::suggest::nearest;
 
@@ -43,25 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     list: bool,
     #[command(flatten)]
-    echo: EchoFlags,
-    #[command(flatten)]
-    backlog: BacklogFlags,
-    #[command(flatten)]
-    churn: ChurnFlags,
-    #[command(flatten)]
-    published: PublishedFlag,
-    #[command(flatten)]
-    hold: HoldFlags,
-    #[command(flatten)]
-    connect: ConnectFlags,
-    #[command(flatten)]
-    line: LineFlags,
-    #[command(flatten)]
-    message: MessageFlags,
-    #[command(flatten)]
-    common: CommonFlags,
-    #[command(flatten)]
-    lifetime: LifetimeFlag,
+    flags: PlanFlags,
     #[command(flatten)]
     catalogue: CatalogueFlag,
     #[command(flatten)]
@@ -76,17 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         return Ok(Exit::Success);
     }
     let draft = read(&arguments.plan)?;
-    let flags = arguments.common.draft();
-    let flags = flags
-        .overlay(arguments.echo.draft())
-        .overlay(arguments.lifetime.draft())
-        .overlay(arguments.backlog.draft())
-        .overlay(arguments.churn.draft())
-        .overlay(arguments.published.draft())
-        .overlay(arguments.hold.draft())
-        .overlay(arguments.connect.draft())
-        .overlay(arguments.line.draft())
-        .overlay(arguments.message.draft());
+    let flags = arguments.flags.0.clone();
     let beside = Inputs {
         capture: arguments.capture.file(),
         catalogue: arguments.catalogue.folder(),

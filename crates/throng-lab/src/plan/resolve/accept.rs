@@ -2,18 +2,16 @@
 
 use throng_record::{AcceptSpec, Multiplexer, PhaseSpec, Sequence, TargetRecord, Workload};
 
-use super::exchange::Asked;
+use super::exchange::{self, Asked};
 use super::fleet::{self, Cpus};
 use super::targets::ALL;
-use super::{not_zero, tell};
+use super::tell;
 use crate::plan::draft::Point;
 use crate::plan::value::CpuChoice;
 use crate::plan::{Environment, PlanDraft, PlanError};
 use crate::target::{TargetDraft, multiplexer};
 use throng_catalogue::suggest::or_list;
 
-/// Connections in the end, where nothing is asked for: as published.
-const CONNECTIONS: u32 = 10_000;
 /// With fewer there is no slope worth the name: it is fitted through ten slices at least.
 const CONNECTIONS_FOR_SLOPE: u32 = 20;
 
@@ -92,7 +90,7 @@ fn all(environment: &Environment, notes: &mut Vec<String>) -> Vec<TargetDraft> {
 /// Connections that do nothing. Each target puts its own multiplexer in the place of this one.
 pub(super) fn asked(point: &Point, notes: &mut Vec<String>) -> Result<Asked, PlanError> {
     let why = "there would be nothing to accept";
-    let connections = not_zero("connections", point.connections, CONNECTIONS, why, "10000")?;
+    let connections = exchange::connections(point, why, "10000")?;
     if connections < CONNECTIONS_FOR_SLOPE {
         tell(
             notes,

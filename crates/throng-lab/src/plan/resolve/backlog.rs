@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
+use throng_record::plan::Experiment;
 use throng_record::{
     Amount, ConnectionUse, ExchangeSpec, Expect, HttpTarget, Pacing, Protocol, Sequence, Setting,
     Stop, TargetKind, TargetRecord, Workload,
@@ -14,16 +15,11 @@ use throng_record::{
 use super::exchange::{self, Asked};
 use super::{not_zero, tell};
 use crate::plan::draft::Point;
-use crate::plan::{PlanDraft, PlanError, nanoseconds};
+use crate::plan::{PlanDraft, PlanError, keys, nanoseconds};
 use crate::target::http;
 
-/// Clients where none are asked for, and requests of each: 32 × 5 are the published 160.
-const CLIENTS: u32 = 32;
-const REQUESTS: u64 = 5;
 /// As far as a client's requests are counted.
 const REQUESTS_MAX: u64 = u32::MAX as u64;
-/// The published time of one request.
-const SERVICE_TIME: Duration = Duration::from_millis(40);
 /// The longest that a server can be asked to take.
 const SERVICE_TIME_MAX: Duration = Duration::from_secs(3600);
 /// The published request, of 14 bytes without a line's end, and its reply of 23.
@@ -74,8 +70,9 @@ pub(super) fn check_total(draft: &PlanDraft) -> Result<(), PlanError> {
     if draft.requests.is_some() {
         return Err(REQUESTS_TWICE);
     }
-    let all = draft.clients.as_ref();
-    let all = all.map_or(&[CLIENTS][..], |clients| clients.values());
+    let usual = || keys::usual("clients", Experiment::Backlog);
+    let all = draft.clients.clone().unwrap_or_else(usual);
+    let all = all.values();
     for &total in totals.values() {
         let odd: Vec<u64> = all
             .iter()
@@ -112,9 +109,9 @@ pub(super) fn asked(
     notes: &mut Vec<String>,
 ) -> Result<Asked, PlanError> {
     let why = "nobody would ask";
-    let clients = not_zero("clients", point.clients, CLIENTS, why, "32")?;
+    let clients = clients(point, why, "32")?;
     let pages: Vec<&HttpTarget> = targets.iter().filter_map(|one| one.http.as_ref()).collect();
-    let workload = workload(point, &pages, Workload::Oneshot)?;
+    let workload = workload(point, &pages)?;
     let service_time = service_time(point, targets, workload)?;
     if let Some(length) = service_time {
         believe(targets, length, notes);
@@ -140,12 +137,23 @@ pub(super) fn asked(
     })
 }
 
-/// `usual` where nothing else is asked for and no page is there.
-pub(super) fn workload(
+/// How many ask.
+pub(super) fn clients(
     point: &Point,
-    pages: &[&HttpTarget],
-    usual: Workload,
-) -> Result<Workload, PlanError> {
+    why: &'static str,
+    example: &'static str,
+) -> Result<u32, PlanError> {
+    not_zero(
+        "clients",
+        point.clients,
+        point.usual("clients"),
+        why,
+        example,
+    )
+}
+
+/// The usual one where nothing else is asked for and no page is there.
+pub(super) fn workload(point: &Point, pages: &[&HttpTarget]) -> Result<Workload, PlanError> {
     let conflict = |key, why| {
         Err(PlanError::Conflict {
             key,
@@ -159,7 +167,7 @@ pub(super) fn workload(
             text: Workload::Broadcast.name().to_owned(),
             why: "its clients hear no one else; write oneshot, http or echo, or take the fan-out experiment (throng fanout)".to_owned(),
         }),
-        _ if pages.is_empty() => Ok(point.workload.unwrap_or(usual)),
+        _ if pages.is_empty() => Ok(point.workload.unwrap_or_else(|| point.usual("workload"))),
         Some(Workload::Echo | Workload::Oneshot) => conflict(
             "workload",
             "all targets are asked alike, and a page is asked for by HTTP",
@@ -212,7 +220,7 @@ fn service_time(
     let pages = targets.iter().filter(|target| target.http.is_some());
     match pages.count() {
         0 if point.send.is_some() && asked.next().is_none() => Ok(None),
-        0 => Ok(Some(SERVICE_TIME)),
+        0 => Ok(Some(point.usual("service-time"))),
         pages if pages == targets.len() => Ok(None),
         _ => Err(PlanError::Needs {
             key: "http://",
@@ -308,7 +316,7 @@ fn requests(point: &Point, clients: u32) -> Result<u64, PlanError> {
         (Some(_), Some(_)) => Err(REQUESTS_TWICE),
         (Some(0), None) => Err(zero("requests", "5")),
         (None, Some(0)) => Err(zero("requests-total", "160")),
-        (each, None) => not_too_many(each.unwrap_or(REQUESTS)),
+        (each, None) => not_too_many(each.unwrap_or_else(|| point.usual("requests"))),
         // Every total is known to be shared evenly.
         (None, Some(total)) => not_too_many(total / u64::from(clients)),
     }

@@ -7,17 +7,17 @@ use std::time::Duration;
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
 use throng_record::{ConnectionUse, ExchangeSpec, HttpTarget, Sequence, TargetRecord, Workload};
 
+use super::backlog;
 use super::exchange::{self, Asked};
-use super::{backlog, not_zero};
 use crate::plan::PlanError;
 use crate::plan::draft::Point;
 
 /// What is exchanged at one point of the sweep.
 pub(super) fn asked(point: &Point, targets: &[TargetRecord]) -> Result<Asked, PlanError> {
     let why = "nobody would ask";
-    let clients = not_zero("clients", point.clients, exchange::CONNECTIONS, why, "100")?;
+    let clients = backlog::clients(point, why, "100")?;
     let pages: Vec<&HttpTarget> = targets.iter().filter_map(|one| one.http.as_ref()).collect();
-    let workload = backlog::workload(point, &pages, Workload::Echo)?;
+    let workload = backlog::workload(point, &pages)?;
     let at_once = Some(Duration::ZERO);
     Ok(Asked {
         connections: clients,

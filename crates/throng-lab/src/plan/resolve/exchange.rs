@@ -13,18 +13,8 @@ use crate::plan::{PlanError, nanoseconds};
 
 use super::not_zero;
 
-/// Connections where none are asked for.
-pub(super) const CONNECTIONS: u32 = 100;
-/// Bytes of a message where none are asked for: those of the published echo measurements.
-const SIZE_BYTES: u32 = 6;
 /// The largest message, 1 MiB.
 const SIZE_BYTES_MAX: u64 = 1 << 20;
-/// Length of the warm-up where none is asked for.
-const WARMUP: Duration = Duration::from_millis(300);
-/// Length of the measurement where none is asked for.
-pub(super) const DURATION: Duration = Duration::from_secs(2);
-/// How long a stop by confidence is waited for.
-const MAX_DURATION: Duration = Duration::from_secs(30);
 
 /// What is asked of the connections of a setting.
 pub(super) struct Asked {
@@ -38,7 +28,7 @@ pub(super) struct Asked {
 pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
     let why = "nothing would be sent";
     Ok(Asked {
-        connections: not_zero("connections", point.connections, CONNECTIONS, why, "100")?,
+        connections: connections(point, why, "100")?,
         phases: Sequence::of_exchange(ExchangeSpec {
             protocol: protocol(point, ConnectionUse::Kept)?,
             verify: verify(point),
@@ -52,15 +42,25 @@ pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
     })
 }
 
+/// How many are opened.
+pub(super) fn connections(
+    point: &Point,
+    why: &'static str,
+    example: &'static str,
+) -> Result<u32, PlanError> {
+    let usual = point.usual("connections");
+    not_zero("connections", point.connections, usual, why, example)
+}
+
 /// Whether returned bytes are compared.
 pub(super) fn verify(point: &Point) -> bool {
-    point.verify.unwrap_or(true)
+    point.verify.unwrap_or_else(|| point.usual("verify"))
 }
 
 /// An echo, or a request of the user's.
 pub(super) fn protocol(point: &Point, connection: ConnectionUse) -> Result<Protocol, PlanError> {
     match (&point.send, &point.expect) {
-        (None, None) => echo(point.size),
+        (None, None) => echo(point.size.unwrap_or_else(|| point.usual("size"))),
         (Some(_), None) => Err(PlanError::Needs {
             key: "send",
             needed: "expect",
@@ -80,8 +80,8 @@ pub(super) fn protocol(point: &Point, connection: ConnectionUse) -> Result<Proto
     }
 }
 
-fn echo(size: Option<u64>) -> Result<Protocol, PlanError> {
-    match size.unwrap_or(u64::from(SIZE_BYTES)) {
+fn echo(size: u64) -> Result<Protocol, PlanError> {
+    match size {
         0 => Err(PlanError::Zero {
             key: "size",
             why: "there would be nothing to send back",
@@ -163,12 +163,12 @@ pub(super) fn pacing(point: &Point) -> Result<Pacing, PlanError> {
     if let Some(group) = point.lockstep {
         return lockstep(point, group);
     }
+    let outstanding = || point.usual("outstanding");
+    let outstanding = point.outstanding.unwrap_or_else(outstanding);
     let Some(rate) = point.rate else {
         return match needs_rate(point) {
             Some(error) => Err(error),
-            None => Ok(Pacing::Closed {
-                outstanding: point.outstanding.unwrap_or(1),
-            }),
+            None => Ok(Pacing::Closed { outstanding }),
         };
     };
     if !is_rate(rate) {
@@ -181,10 +181,19 @@ pub(super) fn pacing(point: &Point) -> Result<Pacing, PlanError> {
     }
     Ok(Pacing::Open {
         rate_per_second: rate,
-        arrivals: point.arrivals.unwrap_or(Arrivals::Constant),
-        outstanding: point.outstanding.unwrap_or(1),
-        spin: point.spin.unwrap_or(true),
+        arrivals: arrivals(point),
+        outstanding,
+        spin: point.spin.unwrap_or_else(|| point.usual("spin")),
     })
+}
+
+pub(super) fn arrivals(point: &Point) -> Arrivals {
+    point.arrivals.unwrap_or_else(|| point.usual("arrivals"))
+}
+
+/// For how long it is measured.
+pub(super) fn duration(point: &Point) -> Duration {
+    point.duration.unwrap_or_else(|| point.usual("duration"))
 }
 
 /// Above 0, and a number.
@@ -238,9 +247,7 @@ fn needs_rate(point: &Point) -> Option<PlanError> {
 }
 
 pub(super) fn warmup(point: &Point) -> Amount {
-    point
-        .warmup
-        .unwrap_or(Amount::DurationNs(nanoseconds(WARMUP)))
+    point.warmup.unwrap_or_else(|| point.usual("warmup"))
 }
 
 pub(super) fn stop(point: &Point) -> Result<Stop, PlanError> {
@@ -260,10 +267,14 @@ pub(super) fn stop(point: &Point) -> Result<Stop, PlanError> {
         (Some(messages), _) => Stop::Messages(messages),
         (None, Some(width)) if width > 0.0 && width < 1.0 => Stop::Confidence {
             relative_half_width: width,
-            max_duration_ns: nanoseconds(point.max_duration.unwrap_or(MAX_DURATION)),
+            max_duration_ns: nanoseconds(
+                point
+                    .max_duration
+                    .unwrap_or_else(|| point.usual("max-duration")),
+            ),
         },
         (None, Some(width)) => return Err(PlanError::Confidence(width)),
-        (None, None) => Stop::DurationNs(nanoseconds(point.duration.unwrap_or(DURATION))),
+        (None, None) => Stop::DurationNs(nanoseconds(duration(point))),
     })
 }
 

@@ -1,31 +1,28 @@
 //! What a fan-out puts and awaits.
 
-use throng_record::{Arrivals, PhaseSpec, PutSpec, Sequence, SustainSpec, Workload};
+use throng_record::{PhaseSpec, PutSpec, Sequence, SustainSpec, Workload};
 
-use super::exchange::{Asked, DURATION, is_rate, zero_length};
-use super::not_zero;
+use super::exchange::{Asked, arrivals, connections, duration, is_rate, zero_length};
 use crate::plan::draft::Point;
 use crate::plan::escape::unescape;
 use crate::plan::{PlanError, nanoseconds};
 
-/// Where nothing is asked for: the least of the published numbers.
-const CONNECTIONS: u32 = 1_000;
-/// As published.
+/// What servers greet with that keep the contract.
 pub(super) const GREETING: &str = "connected";
-const LINE: &str = "hello";
 /// Built-in servers give a connection up whose line is longer than 64 KiB.
 const LINE_BYTES_MAX: usize = 32 * 1024;
 
 /// Its lines, who speaks, and for how long.
 pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
     let why = "nobody would speak, and nobody hear";
-    let connections = not_zero("connections", point.connections, CONNECTIONS, why, "1000")?;
-    let greeting = match point.greeting.as_deref().unwrap_or(GREETING) {
+    let connections = connections(point, why, "1000")?;
+    let text = |key, given: &Option<String>| given.clone().unwrap_or_else(|| point.usual(key));
+    let greeting = match text("greeting", &point.greeting).as_str() {
         "" => None,
         greeting => Some(line("greeting", greeting)?),
     };
     let put = PutSpec {
-        line: line("line", point.line.as_deref().unwrap_or(LINE))?,
+        line: line("line", &text("line", &point.line))?,
         speaker: speaker(connections),
     };
     let sustain = sustain(point, &put)?.map(PhaseSpec::Sustain);
@@ -101,14 +98,14 @@ fn sustain(point: &Point, put: &PutSpec) -> Result<Option<SustainSpec>, PlanErro
             example: 10,
         });
     }
-    let duration = point.duration.unwrap_or(DURATION);
+    let duration = duration(point);
     if duration.is_zero() {
         return Err(zero_length("duration", "\"2s\""));
     }
     Ok(Some(SustainSpec {
         put: put.clone(),
         rate_per_second: rate,
-        arrivals: point.arrivals.unwrap_or(Arrivals::Constant),
+        arrivals: arrivals(point),
         duration_ns: nanoseconds(duration),
     }))
 }

@@ -9,15 +9,11 @@ use throng_sys::address::Address;
 use throng_sys::affinity::CpuList;
 
 use super::exchange::is_rate;
-use super::experiment::Defaults;
 use super::{not_zero, tables, tell};
 use crate::capacity::OF_A_SHARD;
 use crate::plan::draft::Point;
 use crate::plan::value::{Addresses, BackendChoice, CpuChoice};
 use crate::plan::{Environment, PlanError, nanoseconds};
-
-/// How long a launched server may take to listen, where nothing is asked for.
-const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects in flight at once, per shard: enough to keep a listener busy, and far below any backlog.
 const CONNECT_CONCURRENCY: u32 = 64;
@@ -36,7 +32,7 @@ pub(super) struct Timeouts {
 
 pub(super) fn backend(point: &Point, environment: &Environment) -> Result<Backend, PlanError> {
     match (
-        point.backend.unwrap_or(BackendChoice::Auto),
+        point.backend.unwrap_or_else(|| point.usual("backend")),
         &environment.io_uring_obstacle,
     ) {
         (BackendChoice::Epoll, _) | (BackendChoice::Auto, Some(_)) => Ok(Backend::Epoll),
@@ -168,7 +164,7 @@ pub(super) fn connects(
     backlog: u32,
 ) -> Result<Connects, PlanError> {
     let usual = match experiment {
-        Experiment::Fanout => 1,
+        Experiment::Fanout => point.usual("connect-concurrency"),
         Experiment::Hold => (backlog / 4 * 3 / shards).clamp(2, CONNECT_CONCURRENCY),
         Experiment::Echo | Experiment::Backlog | Experiment::Accept | Experiment::Churn => {
             CONNECT_CONCURRENCY
@@ -202,9 +198,10 @@ pub(super) fn source(
     family: ListenFamily,
 ) -> Result<SourceAddresses, PlanError> {
     let Some(list) = list else {
-        return Ok(match point.addresses {
-            Some(Addresses::Kernel) => SourceAddresses::Kernel,
-            Some(Addresses::Spread) | None => SourceAddresses::Spread,
+        let usual = || point.usual("addresses");
+        return Ok(match point.addresses.unwrap_or_else(usual) {
+            Addresses::Kernel => SourceAddresses::Kernel,
+            Addresses::Spread => SourceAddresses::Spread,
         });
     };
     if point.addresses.is_some() {
@@ -249,22 +246,21 @@ fn target_is_ipv4(target: &TargetRecord, family: ListenFamily) -> Option<bool> {
     }
 }
 
-pub(super) fn timeouts(point: &Point, defaults: &Defaults) -> Result<Timeouts, PlanError> {
-    let timeout = |key, duration: Option<Duration>, usual| match duration.unwrap_or(usual) {
-        Duration::ZERO => Err(PlanError::Zero {
-            key,
-            why: "it would be over before it began",
-            example: "\"10s\"",
-        }),
-        duration => Ok(nanoseconds(duration)),
+pub(super) fn timeouts(point: &Point) -> Result<Timeouts, PlanError> {
+    let timeout = |key, duration: Option<Duration>| {
+        let duration = duration.unwrap_or_else(|| point.usual(key));
+        match duration {
+            Duration::ZERO => Err(PlanError::Zero {
+                key,
+                why: "it would be over before it began",
+                example: "\"10s\"",
+            }),
+            duration => Ok(nanoseconds(duration)),
+        }
     };
     Ok(Timeouts {
-        connect_ns: timeout(
-            "connect-timeout",
-            point.connect_timeout,
-            defaults.connect_timeout,
-        )?,
-        reply_ns: timeout("timeout", point.timeout, defaults.reply_timeout)?,
-        ready_ns: timeout("ready-timeout", point.ready_timeout, READY_TIMEOUT)?,
+        connect_ns: timeout("connect-timeout", point.connect_timeout)?,
+        reply_ns: timeout("timeout", point.timeout)?,
+        ready_ns: timeout("ready-timeout", point.ready_timeout)?,
     })
 }

@@ -1,20 +1,13 @@
 //! How connections are held, and which of them are pinged.
 
-use std::time::Duration;
-
 use throng_record::{ConnectionUse, PhaseSpec, PingSpec, Sequence, Workload};
 
-use super::exchange::{Asked, protocol, verify};
-use super::not_zero;
+use super::exchange::{Asked, connections, protocol, verify};
 use crate::plan::draft::Point;
 use crate::plan::value::Pings;
 use crate::plan::{PlanError, nanoseconds};
 use crate::target::TargetDraft;
 
-/// Connections where none are asked for; the command asks always.
-const CONNECTIONS: u32 = 10_000;
-/// How long they are held before any is pinged.
-const HOLD: Duration = Duration::from_secs(2);
 /// Pinged at most, where nothing is asked for: a sample that has a 99th percentile.
 const PINGS: u32 = 1_000;
 /// Pings under way over the whole fleet: enough to keep both sides busy, too few to wait for one another.
@@ -30,7 +23,7 @@ pub(super) fn usual_target() -> Vec<TargetDraft> {
 /// The time without a word, and the pings. A short form has fewer connections than were thought of: then all of them are pinged.
 pub(super) fn asked(point: &Point, is_shortened: bool) -> Result<Asked, PlanError> {
     let why = "nothing would be held";
-    let connections = not_zero("connections", point.connections, CONNECTIONS, why, "10000")?;
+    let connections = connections(point, why, "10000")?;
     let pings = match point.pings {
         None => PINGS.min(connections),
         Some(Pings::All) => connections,
@@ -46,7 +39,7 @@ pub(super) fn asked(point: &Point, is_shortened: bool) -> Result<Asked, PlanErro
         at_once: PINGS_AT_ONCE,
     });
     let hold = PhaseSpec::Hold {
-        duration_ns: nanoseconds(point.hold.unwrap_or(HOLD)),
+        duration_ns: nanoseconds(point.hold.unwrap_or_else(|| point.usual("hold"))),
     };
     let pinged = (pings > 0).then_some(ping);
     Ok(Asked {

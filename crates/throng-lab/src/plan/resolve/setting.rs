@@ -1,9 +1,8 @@
 //! One point of the sweep, with nothing left open.
 
-use throng_record::plan::{Experiment, ListenFamily};
+use throng_record::plan::Experiment;
 use throng_record::{Setting, TargetRecord};
 
-use super::experiment::Defaults;
 use super::{accept, backlog, churn, exchange, fanout, fleet, hold, not_zero};
 use crate::plan::draft::Point;
 use crate::plan::{Environment, PlanDraft, PlanError};
@@ -16,8 +15,7 @@ pub(super) fn resolve(
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Result<Setting, PlanError> {
-    let defaults = Defaults::of(experiment);
-    let listen = point.family.unwrap_or(ListenFamily::Ipv4);
+    let listen = point.family.unwrap_or_else(|| point.usual("family"));
     let asked = match experiment {
         Experiment::Echo => exchange::asked(&point)?,
         Experiment::Accept => accept::asked(&point, notes)?,
@@ -48,9 +46,9 @@ pub(super) fn resolve(
             environment.open_files_hard,
         )?,
     };
-    let backlog = backlog_asked(&point, defaults)?;
+    let backlog = backlog_asked(&point)?;
     let connects = fleet::connects(&point, experiment, shards, backlog)?;
-    let timeouts = fleet::timeouts(&point, defaults)?;
+    let timeouts = fleet::timeouts(&point)?;
     let some_not_zero = |key, value: Option<u32>, why| {
         value
             .map(|value| not_zero(key, Some(value), 1, why, "4"))
@@ -61,7 +59,7 @@ pub(super) fn resolve(
         phases: asked.phases,
         connect_concurrency: connects.concurrency,
         connect_rate_per_second: connects.rate_per_second,
-        closing: point.closing.unwrap_or_default(),
+        closing: point.closing.unwrap_or_else(|| point.usual("closing")),
         workload: asked.workload,
         service_time_ns: asked.service_time_ns,
         accept_threads: some_not_zero(
@@ -69,12 +67,14 @@ pub(super) fn resolve(
             point.accept_threads,
             "nobody would accept",
         )?,
-        delay_inline: point.delay_inline.unwrap_or(false),
-        observe: point.observe.unwrap_or(experiment != Experiment::Churn),
+        delay_inline: point
+            .delay_inline
+            .unwrap_or_else(|| point.usual("delay-inline")),
+        observe: point.observe.unwrap_or_else(|| point.usual("observe")),
         backend: fleet::backend(&point, environment)?,
         shards,
         source,
-        nodelay: point.nodelay.unwrap_or(true),
+        nodelay: point.nodelay.unwrap_or_else(|| point.usual("nodelay")),
         connect_timeout_ns: timeouts.connect_ns,
         reply_timeout_ns: timeouts.reply_ns,
         ready_timeout_ns: timeouts.ready_ns,
@@ -88,9 +88,10 @@ pub(super) fn resolve(
     })
 }
 
-fn backlog_asked(point: &Point, defaults: &Defaults) -> Result<u32, PlanError> {
-    match point.backlog.unwrap_or(defaults.backlog) {
-        backlog if backlog >= defaults.backlog_least => Ok(backlog),
+/// In the backlog experiment 0 is a legal queue, which holds one connection.
+fn backlog_asked(point: &Point) -> Result<u32, PlanError> {
+    match point.backlog.unwrap_or_else(|| point.usual("backlog")) {
+        backlog if backlog > 0 || point.experiment == Experiment::Backlog => Ok(backlog),
         _ => Err(PlanError::Zero {
             key: "backlog",
             why: "no connection could wait",

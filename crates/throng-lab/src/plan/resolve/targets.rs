@@ -6,9 +6,9 @@ use throng_record::built_in::{Family, ServesAtOnce};
 use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{BuiltInModel, TargetRecord};
 
-use super::{accept, catalogue, foreign};
+use super::{accept, catalogue};
 use crate::plan::escape::unescape;
-use crate::plan::{Environment, PlanDraft, PlanError};
+use crate::plan::{Environment, PlanDraft, PlanError, keys};
 use crate::target::TargetDraft;
 use throng_catalogue::suggest::or_list;
 
@@ -71,13 +71,13 @@ fn check(
             return Err(http_refusal(target, experiment));
         }
         Experiment::Echo | Experiment::Fanout | Experiment::Hold if target.options.delay_inline => {
-            return Err(foreign::refusal("delay-inline", experiment));
+            return Err(no_delay(experiment));
         }
         Experiment::Backlog | Experiment::Churn if address.starts_with("unix:") => {
             return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
         }
         Experiment::Churn if target.options.delay_inline => {
-            return Err(foreign::refusal("delay-inline", experiment));
+            return Err(no_delay(experiment));
         }
         _ => {}
     }
@@ -121,6 +121,12 @@ fn check(
         .model_of(target)
         .and_then(|model| refusal(model, Asked::of(draft)).or_else(|| refusal(model, own)));
     refusal.map_or(Ok(()), Err)
+}
+
+/// A server's own option is refused as the plan's key is.
+fn no_delay(experiment: Experiment) -> PlanError {
+    let key = keys::find("delay-inline").expect("it is a key");
+    key.refusal(experiment).expect("only one experiment has it")
 }
 
 /// The targets one by one. Of `all`, those that the plan's other keys leave possible.

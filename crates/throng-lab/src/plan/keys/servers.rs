@@ -1,0 +1,62 @@
+//! Where a server and the generator run, and how servers are launched.
+
+use throng_record::plan::Experiment::{Accept, Backlog, Churn};
+
+use super::foreign::Instead::LeaveOut;
+use super::foreign::NO_SERVER;
+use super::{Foreign, Key, Usual, flag};
+
+const NOT_LAUNCHED: Foreign = (&[Accept], NO_SERVER, LeaveOut);
+
+pub(super) const SURROUNDINGS: &[Key] = &[
+    flag(
+        "cpus",
+        "CPUS",
+        "CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any",
+    )
+    .help_in(&[(Accept, "CPU of the one process, such as :1, or any")])
+    .by_rule("half each")
+    .usually_in(&[(&[Accept], Usual::Words("the last one"))]),
+    flag(
+        "net",
+        "NET",
+        "Network: a private one with its own settings and counters, or the host's",
+    )
+    .words(&["private", "host"])
+    .usually("private"),
+    flag(
+        "kernel",
+        "NAME=VALUE,…",
+        "Kernel setting of the private network, such as somaxconn=16,4096; the host's stays as it is. Values with a comma go into a plan file. Repeatable",
+    ),
+];
+
+pub(super) const KEYS: &[Key] = &[
+    flag("backlog", "N,…", "Backlog of listen(2), the length of the accept queue")
+        // More than the generator's connects in flight, below every `somaxconn`.
+        .usually("1024")
+        // As published.
+        .usually_in(&[(&[Backlog], Usual::Value("5"))])
+        .foreign_to(&[NOT_LAUNCHED]),
+    flag("workers", "N,…", "Worker threads or processes of built-in models that have a choice")
+        .by_rule("the model's own")
+        .foreign_to(&[NOT_LAUNCHED]),
+    flag("accept-threads", "N,…", "Threads that only accept, of the built-in model that has a choice")
+        .by_rule("the model's own")
+        .foreign_to(&[NOT_LAUNCHED]),
+    flag("family", "FAMILY,…", "Address family that servers listen on; unix in echo, fanout and hold only")
+        .words(&["ipv4", "ipv6", "unix"])
+        .usually("ipv4")
+        .foreign_to(&[NOT_LAUNCHED]),
+    flag("ready-timeout", "TIME,…", "Timeout for a server to listen")
+        .usually("10s")
+        .foreign_to(&[NOT_LAUNCHED]),
+    flag("server", "LIFETIME", "Lifetime of a server process: one trial, or all trials that differ only in what the generator does")
+        .words(&["per-trial", "per-sweep"])
+        .usually("per-trial")
+        .foreign_to(&[
+            NOT_LAUNCHED,
+            // What is left behind by one trial is not to be in the way of the next.
+            (&[Backlog, Churn], "each trial has a server and a network of its own, so that none counts what another left behind", LeaveOut),
+        ]),
+];
