@@ -53,24 +53,24 @@ echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Requests of each client, one after another, each on a new connection (backlog) [default: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests (backlog)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l service-time -d 'Service time of a request: built-in servers are told it, of others it is assumed (backlog) [default: 40ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages, all connections together (echo, churn)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -s d -l duration -d 'Stop after this long (echo, fanout, churn) [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' (echo, churn) [default: 300ms]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01 (echo)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'Longest measurement with --confidence (echo) [default: 30s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages, all connections together (echo, churn, phases)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -s d -l duration -d 'Stop after this long (all but backlog, accept, hold) [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' (echo, churn, phases) [default: 300ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01 (echo, phases)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'Longest measurement with --confidence (echo, phases) [default: 30s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l closing -d 'How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none (churn) [default: fin]' -r -f -a "fin\t''
 reset\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l hold -d 'How long all connections stay open before the pings (hold) [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l pings -d 'Connections to ping, spread evenly, or all (hold) [default: 1000 at most]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards (fanout, hold) [default: 1; hold: 64, fewer with many shards]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l connect-rate -d 'Connects begun per second (fanout, hold) [default: as fast as possible]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l hold -d 'How long all connections stay open before the pings (hold, phases) [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l pings -d 'Connections to ping, spread evenly, or all (hold, phases) [default: 1000 at most]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards (fanout, hold, phases) [default: 1; hold, phases: 64, fewer with many shards]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l connect-rate -d 'Connects begun per second (fanout, hold, phases) [default: as fast as possible]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6; backlog, fanout: 3; hold: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l baseline -d 'Target to compare the others with [default: the first]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop (echo) [default: 1]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l lockstep -d 'Lockstep: groups of this many connections send one message each and wait for all replies (echo)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies (echo, fanout, churn)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps between messages of an open loop (echo, fanout, churn) [default: constant]' -r -f -a "constant\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop (echo, phases) [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l lockstep -d 'Lockstep: groups of this many connections send one message each and wait for all replies (echo, phases)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies (all but backlog, accept, hold)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps between messages of an open loop (all but backlog, accept, hold) [default: constant]' -r -f -a "constant\t''
 exponential\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l line -d 'Line that one client sends and all receive, without its newline; \\t and other escapes work (fanout) [default: hello]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l greeting -d 'Line that the server greets each connection with (fanout) [default: connected]' -r
@@ -99,7 +99,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does (echo, fanout, hold) [default: per-trial]' -r -f -a "per-trial\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does (all but backlog, accept, churn) [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand run" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
@@ -116,7 +116,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l delay-inline -d 'E
 complete -c throng -n "__fish_throng_using_subcommand run" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time (backlog, churn)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause (backlog, churn)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l published -d 'Call poll as the published program does, with room for all connections from the first call on (accept)'
-complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late (echo, churn)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late (echo, churn, phases)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-greeting -d 'The server sends no greeting (fanout)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones (all but accept, fanout)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'Fewer and shorter trials: two minutes at most'

@@ -14,6 +14,7 @@ mod flag;
 mod kernel;
 pub mod keys;
 mod overlay;
+mod phases;
 mod resolve;
 mod sweep;
 #[cfg(test)]

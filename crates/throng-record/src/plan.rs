@@ -22,17 +22,20 @@ pub enum Experiment {
     Hold,
     /// How many cycles of connect, request, reply and close a second?
     Churn,
+    /// What does each phase measure and cost, in the order that the plan has written?
+    Phases,
 }
 
 impl Experiment {
     /// Each of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Echo,
         Self::Backlog,
         Self::Accept,
         Self::Fanout,
         Self::Hold,
         Self::Churn,
+        Self::Phases,
     ];
 
     /// Its name in plan files, and that of its command.
@@ -45,6 +48,7 @@ impl Experiment {
             Self::Fanout => "fanout",
             Self::Hold => "hold",
             Self::Churn => "churn",
+            Self::Phases => "phases",
         }
     }
 
@@ -68,6 +72,7 @@ impl Experiment {
             }
             Self::Hold => "How many connections can be held, at how many bytes each?",
             Self::Churn => "How many cycles of connect, request, reply and close a second?",
+            Self::Phases => "What does each phase measure, and what does it cost?",
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod echo;
 pub mod fanout;
 pub mod hold;
 mod messages;
+mod phases;
 
 use throng_record::plan;
 
@@ -22,5 +23,6 @@ pub(crate) fn of(kind: plan::Experiment) -> &'static dyn Experiment {
         plan::Experiment::Accept => &accept::Accept,
         plan::Experiment::Fanout => &fanout::Fanout,
         plan::Experiment::Hold => &hold::Hold,
+        plan::Experiment::Phases => &phases::Phases,
     }
 }

@@ -67,6 +67,7 @@ fn the_answer_of_every_experiment_fits_a_screen() {
         ("accept", fixture::accept()),
         ("fanout", fixture::fanout()),
         ("hold", fixture::hold()),
+        ("phases", fixture::phases()),
     ];
     for (name, record) in &records {
         for width in [80, 100, 120] {
@@ -179,6 +180,13 @@ fn terminal_of_held_connections() {
     insta::assert_snapshot!("hold_terminal_80", terminal(&record, 80));
     let few = fixture::hold_few();
     insta::assert_snapshot!("hold_few_terminal_100", terminal(&few, 100));
+}
+
+#[test]
+fn terminal_of_phases_of_a_plans_own() {
+    let record = fixture::phases();
+    insta::assert_snapshot!("phases_terminal_100", terminal(&record, 100));
+    insta::assert_snapshot!("phases_markdown", other(&record, Format::Markdown));
 }
 
 #[test]

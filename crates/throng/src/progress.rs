@@ -172,7 +172,10 @@ fn in_words(length: Duration) -> String {
 
 /// Whether a trial may wait for timeouts that nobody has foreseen: of the limits of servers that are not built in nothing is known.
 fn may_take_longer(plan: &Plan) -> bool {
-    let holds_many = matches!(plan.experiment, Experiment::Fanout | Experiment::Hold);
+    let holds_many = matches!(
+        plan.experiment,
+        Experiment::Fanout | Experiment::Hold | Experiment::Phases
+    );
     let is_unknown = |target: &TargetRecord| target.kind != TargetKind::BuiltIn;
     holds_many && plan.targets.iter().any(is_unknown)
 }

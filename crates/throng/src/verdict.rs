@@ -165,7 +165,8 @@ fn hint(experiment: Experiment, first: Option<&Check>) -> &'static str {
         | Experiment::Accept
         | Experiment::Churn
         | Experiment::Fanout
-        | Experiment::Hold => {
+        | Experiment::Hold
+        | Experiment::Phases => {
             "measure more often (--repeats), on a quieter machine; see throng doctor"
         }
     }

@@ -21,7 +21,7 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
     let mut foresight = Foresight::default();
     let are_kept = matches!(
         plan.experiment,
-        Experiment::Echo | Experiment::Fanout | Experiment::Hold
+        Experiment::Echo | Experiment::Fanout | Experiment::Hold | Experiment::Phases
     );
     if !are_kept {
         return foresight;

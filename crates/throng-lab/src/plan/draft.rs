@@ -19,6 +19,7 @@ use super::KernelDraft;
 use super::flag::FromFlag;
 use super::kernel::KernelSweep;
 use super::keys;
+use super::phases::PhaseDraft;
 use super::sweep::{Sweep, Swept};
 use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings};
 use crate::target::TargetDraft;
@@ -133,6 +134,7 @@ keys! {
         title: String,
         experiment: Experiment,
         targets: Vec<TargetDraft>,
+        phase: Vec<PhaseDraft>,
         quick: Box<PlanDraft>,
     }
 

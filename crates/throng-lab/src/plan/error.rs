@@ -159,6 +159,8 @@ pub enum PlanError {
         why: &'static str,
         instead: String,
     },
+    #[error("the phases of the plan: {0}")]
+    Phases(String),
     #[error(
         "{total} requests in all cannot be shared out evenly among {clients} clients; write --requests-total {nearest} (in a plan: requests-total = {nearest}), for example, or other numbers of clients"
     )]

@@ -9,6 +9,11 @@ impl PlanDraft {
     /// # Errors
     /// [`FileError`] for text that is no TOML, an unknown key, or a value of the wrong kind.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
-        toml_file::parse(text, origin)
+        let mut draft: Self = toml_file::parse(text, origin)?;
+        let at = text.find("[[phase").unwrap_or_default();
+        draft
+            .take_phases()
+            .map_err(|problem| FileError::at(text, origin, at, problem))?;
+        Ok(draft)
     }
 }

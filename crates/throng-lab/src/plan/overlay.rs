@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use throng_record::plan::Experiment;
 
-use super::{PlanDraft, keys};
+use super::phases::PhaseKind;
+use super::{PlanDraft, Sweep, keys};
 
 impl PlanDraft {
     /// This draft with everything that `over` mentions replaced.
@@ -97,6 +98,25 @@ impl PlanDraft {
         }
     }
 
+    /// Once, with fewer connections, and each phase no longer than others are in short.
+    fn usual_quick_of_phases(&self) -> Self {
+        let longest = Duration::from_millis(400);
+        let short = |length: &Option<Sweep<Duration>>| {
+            let length = length.clone().unwrap_or(longest.into());
+            length.map(|one| one.min(longest))
+        };
+        let ends_by_time = self.messages.is_none() && self.confidence.is_none();
+        let has_length = self.has_phase(PhaseKind::Exchange) && ends_by_time;
+        let connections = self.connections.clone();
+        Self {
+            repeats: Some(1),
+            connections: connections.map(|all| all.map(|connections| connections.min(10_000))),
+            duration: has_length.then(|| short(&self.duration)),
+            hold: self.has_phase(PhaseKind::Hold).then(|| short(&self.hold)),
+            ..Self::default()
+        }
+    }
+
     fn usual_quick(&self) -> Self {
         if self.experiment == Some(Experiment::Accept) {
             let most = 2_000;
@@ -106,6 +126,9 @@ impl PlanDraft {
                 connections: Some(connections.map(|connections| connections.min(most))),
                 ..Self::default()
             };
+        }
+        if self.experiment == Some(Experiment::Phases) {
+            return self.usual_quick_of_phases();
         }
         if matches!(self.experiment, Some(Experiment::Fanout | Experiment::Hold)) {
             return self.usual_quick_of_many();

@@ -13,6 +13,7 @@ mod fleet;
 mod hold;
 mod kernel;
 mod network;
+mod phases;
 mod quick;
 mod setting;
 mod tables;
@@ -56,6 +57,9 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     }
     let experiment = draft.experiment.unwrap_or_default();
     keys::check(&draft, experiment)?;
+    if experiment == Experiment::Phases {
+        phases::check(&draft)?;
+    }
     if experiment == Experiment::Hold && draft.targets.is_none() {
         draft.targets = Some(hold::usual_target());
     }

@@ -62,7 +62,11 @@ impl Page<'_> {
         let rows: Vec<&R> = rows.iter().collect();
         let is_told =
             |column: &&Column<R>| column.says_why || rows.iter().any(|row| column.tells_of(row));
-        let place = |column: &Column<R>| order.iter().position(|one| *one == column.heading);
+        // What the full tables lack comes last.
+        let place = |column: &Column<R>| {
+            let known = order.iter().position(|one| *one == column.heading);
+            known.unwrap_or(usize::MAX)
+        };
         let mut columns: Vec<Column<R>> = columns.iter().filter(is_told).cloned().collect();
         loop {
             let mut shown = columns.clone();

@@ -75,6 +75,7 @@ fn every_experiment_has_an_answer_and_an_empty_run_none() {
         fixture::accept(),
         fixture::fanout(),
         fixture::hold(),
+        fixture::phases(),
     ] {
         assert!(!answer(&record).is_empty(), "{}", record.plan.name);
         let mut empty = record;

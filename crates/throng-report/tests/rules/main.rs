@@ -60,6 +60,7 @@ fn every_record() -> Vec<RunRecord> {
         fixture::fanout_sustained(),
         fixture::hold(),
         fixture::hold_few(),
+        fixture::phases(),
         empty,
     ]
 }

@@ -1,6 +1,6 @@
 //! How much is asked of a server, for how long, and how often.
 
-use throng_record::plan::Experiment::{Accept, Backlog, Churn, Echo, Fanout, Hold};
+use throng_record::plan::Experiment::{Accept, Backlog, Churn, Echo, Fanout, Hold, Phases};
 
 use super::foreign::Instead::{Both, Either, LeaveOut, Take, Write};
 use super::foreign::{
@@ -42,7 +42,7 @@ pub(super) const KEYS: &[Key] = &[
         .usually("32")
         .usually_in(&[(&[Churn], Usual::Value("100"))])
         .foreign_to(&[
-            (&[Echo, Fanout, Hold], KEPT, Write(CONNECTIONS)),
+            (&[Echo, Fanout, Hold, Phases], KEPT, Write(CONNECTIONS)),
             (&[Accept], ONE_PROCESS, Write(CONNECTIONS)),
         ]),
     flag("workload", "WORKLOAD,…", "What clients request and built-in servers answer; http with http:// targets")
@@ -53,12 +53,12 @@ pub(super) const KEYS: &[Key] = &[
             (&[Echo], "its servers send back what they get", Take(Backlog)),
             (&[Accept], NO_SERVER, Take(Backlog)),
             (&[Fanout], "its servers broadcast", LeaveOut),
-            (&[Hold], "its servers send back what they get", LeaveOut),
+            (&[Hold, Phases], "its servers send back what they get", LeaveOut),
         ]),
     flag("requests", "N,…", "Requests of each client, one after another, each on a new connection")
         .usually("5")
         .foreign_to(&[
-            (&[Echo], "its connections send until the measurement ends", Either([MESSAGES, DURATION])),
+            (&[Echo, Phases], "its connections send until the measurement ends", Either([MESSAGES, DURATION])),
             (&[Churn], ENDED, Either([MESSAGES, DURATION])),
             (&[Accept], NO_MESSAGES, Write(CONNECTIONS)),
             (&[Fanout], ONE_LINE, Both([RATE_OF_LINES, DURATION])),
@@ -66,7 +66,7 @@ pub(super) const KEYS: &[Key] = &[
         ]),
     flag("requests-total", "N,…", "Requests of all clients together, shared evenly; in place of --requests")
         .foreign_to(&[
-            (&[Echo], "its connections send until the measurement ends", Write(MESSAGES)),
+            (&[Echo, Phases], "its connections send until the measurement ends", Write(MESSAGES)),
             (&[Churn], ENDED, Write(MESSAGES)),
             (&[Accept], NO_MESSAGES, Write(CONNECTIONS)),
             (&[Fanout], ONE_LINE, Both([RATE_OF_LINES, DURATION])),
@@ -80,7 +80,7 @@ pub(super) const KEYS: &[Key] = &[
             (&[Echo], "an echo is sent back at once", Take(Backlog)),
             (&[Churn], AT_ONCE, Take(Backlog)),
             (&[Accept], NO_SERVER, Take(Backlog)),
-            (&[Fanout, Hold], NO_DELAY, Take(Backlog)),
+            (&[Fanout, Hold, Phases], NO_DELAY, Take(Backlog)),
         ]),
     key("delay-inline", "Whether event loops block for the service time, so that all their other connections wait")
         .switches(&[switch("delay-inline", "true", "Event loops block for the service time, so that all their other connections wait")])
@@ -89,7 +89,7 @@ pub(super) const KEYS: &[Key] = &[
             (&[Echo], "an echo is sent back at once, so there is no delay", Take(Backlog)),
             (&[Churn], AT_ONCE, Take(Backlog)),
             (&[Accept], NO_SERVER, Take(Backlog)),
-            (&[Fanout, Hold], NO_DELAY, Take(Backlog)),
+            (&[Fanout, Hold, Phases], NO_DELAY, Take(Backlog)),
         ]),
     flag("messages", "N,…", "Stop after exactly this many messages, all connections together")
         .foreign_to(&[
@@ -136,7 +136,7 @@ pub(super) const KEYS: &[Key] = &[
         .usually("fin")
         .foreign_to(&[
             (&[Backlog], "its servers close first, and what it measures is how connections begin", Take(Churn)),
-            (&[Echo, Accept, Fanout, Hold], "its connections are kept to the end", Take(Churn)),
+            (&[Echo, Accept, Fanout, Hold, Phases], "its connections are kept to the end", Take(Churn)),
         ]),
     key("observe", "Whether the accept queue (a thousand times a second) and the handshakes are observed")
         .switches(&[
@@ -148,12 +148,12 @@ pub(super) const KEYS: &[Key] = &[
         .foreign_to(&[
             (&[Echo], CONNECTS, Take(Backlog)),
             (&[Accept], NO_SERVER, Take(Backlog)),
-            (&[Fanout, Hold], CONNECTS_TIMED, LeaveOut),
+            (&[Fanout, Hold, Phases], CONNECTS_TIMED, LeaveOut),
         ]),
     key("published", "Whether poll is called as the published program does")
         .switches(&[switch("published", "true", "Call poll as the published program does, with room for all connections from the first call on")])
         .usually("false")
-        .foreign_to(&[(&[Echo, Backlog, Churn, Fanout, Hold], "it measures servers, which call poll as servers do", Take(Accept))]),
+        .foreign_to(&[(&[Echo, Backlog, Churn, Fanout, Hold, Phases], "it measures servers, which call poll as servers do", Take(Accept))]),
     flag("hold", "TIME,…", "How long all connections stay open before the pings")
         .usually("2s")
         .foreign_to(&[
@@ -173,7 +173,7 @@ pub(super) const KEYS: &[Key] = &[
     flag("connect-concurrency", "N,…", "Connects in flight for each shard; 1: one after another over all shards")
         // As published.
         .usually("1")
-        .usually_in(&[(&[Hold], Usual::Words("64, fewer with many shards"))])
+        .usually_in(&[(&[Hold, Phases], Usual::Words("64, fewer with many shards"))])
         .foreign_to(&[
             (&[Echo], CONNECTS, Take(Fanout)),
             (&[Backlog, Churn], ONE_AT_A_TIME, Write(CLIENTS)),

@@ -1,6 +1,6 @@
 //! What is said: the lines of a fan-out, and the messages of all others.
 
-use throng_record::plan::Experiment::{Accept, Backlog, Churn, Echo, Fanout, Hold};
+use throng_record::plan::Experiment::{Accept, Backlog, Churn, Echo, Fanout, Hold, Phases};
 
 use super::foreign::Instead::{Both, LeaveOut, Take, Write};
 use super::foreign::{NO_MESSAGES, ONE_LINE};
@@ -10,7 +10,7 @@ const IDLE: Foreign = (&[Accept], NO_MESSAGES, Take(Echo));
 
 const OF_FANOUT: &[Foreign] = &[
     (
-        &[Echo, Backlog, Churn, Hold],
+        &[Echo, Backlog, Churn, Hold, Phases],
         "no line is passed on to others",
         Take(Fanout),
     ),

@@ -29,16 +29,21 @@ pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
     let why = "nothing would be sent";
     Ok(Asked {
         connections: connections(point, why, "100")?,
-        phases: Sequence::of_exchange(ExchangeSpec {
-            protocol: protocol(point, ConnectionUse::Kept)?,
-            verify: verify(point),
-            connection: ConnectionUse::Kept,
-            pacing: pacing(point)?,
-            warmup: warmup(point),
-            stop: stop(point)?,
-        }),
+        phases: Sequence::of_exchange(on_kept(point)?),
         workload: Workload::Echo,
         service_time_ns: None,
+    })
+}
+
+/// On connections that are kept.
+pub(super) fn on_kept(point: &Point) -> Result<ExchangeSpec, PlanError> {
+    Ok(ExchangeSpec {
+        protocol: protocol(point, ConnectionUse::Kept)?,
+        verify: verify(point),
+        connection: ConnectionUse::Kept,
+        pacing: pacing(point)?,
+        warmup: warmup(point),
+        stop: stop(point)?,
     })
 }
 

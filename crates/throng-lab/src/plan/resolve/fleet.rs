@@ -165,7 +165,9 @@ pub(super) fn connects(
 ) -> Result<Connects, PlanError> {
     let usual = match experiment {
         Experiment::Fanout => point.usual("connect-concurrency"),
-        Experiment::Hold => (backlog / 4 * 3 / shards).clamp(2, CONNECT_CONCURRENCY),
+        Experiment::Hold | Experiment::Phases => {
+            (backlog / 4 * 3 / shards).clamp(2, CONNECT_CONCURRENCY)
+        }
         Experiment::Echo | Experiment::Backlog | Experiment::Accept | Experiment::Churn => {
             CONNECT_CONCURRENCY
         }

@@ -20,10 +20,32 @@ pub(super) fn usual_target() -> Vec<TargetDraft> {
     vec![TARGET.into()]
 }
 
-/// The time without a word, and the pings. A short form has fewer connections than were thought of: then all of them are pinged.
+/// The time without a word, and the pings.
 pub(super) fn asked(point: &Point, is_shortened: bool) -> Result<Asked, PlanError> {
     let why = "nothing would be held";
     let connections = connections(point, why, "10000")?;
+    let pinged = ping(point, connections, is_shortened)?;
+    Ok(Asked {
+        connections,
+        phases: Sequence::on_open_connections(std::iter::once(hold(point)).chain(pinged)),
+        workload: Workload::Echo,
+        service_time_ns: None,
+    })
+}
+
+/// Nothing is sent for so long.
+pub(super) fn hold(point: &Point) -> PhaseSpec {
+    PhaseSpec::Hold {
+        duration_ns: nanoseconds(point.hold.unwrap_or_else(|| point.usual("hold"))),
+    }
+}
+
+/// Nothing where none are asked for. A short form has fewer connections than were thought of: then all of them are pinged.
+pub(super) fn ping(
+    point: &Point,
+    connections: u32,
+    is_shortened: bool,
+) -> Result<Option<PhaseSpec>, PlanError> {
     let pings = match point.pings {
         None => PINGS.min(connections),
         Some(Pings::All) => connections,
@@ -38,14 +60,5 @@ pub(super) fn asked(point: &Point, is_shortened: bool) -> Result<Asked, PlanErro
         pings,
         at_once: PINGS_AT_ONCE,
     });
-    let hold = PhaseSpec::Hold {
-        duration_ns: nanoseconds(point.hold.unwrap_or_else(|| point.usual("hold"))),
-    };
-    let pinged = (pings > 0).then_some(ping);
-    Ok(Asked {
-        connections,
-        phases: Sequence::on_open_connections(std::iter::once(hold).chain(pinged)),
-        workload: Workload::Echo,
-        service_time_ns: None,
-    })
+    Ok((pings > 0).then_some(ping))
 }

@@ -3,7 +3,7 @@
 use throng_record::plan::Experiment;
 use throng_record::{Setting, TargetRecord};
 
-use super::{accept, backlog, churn, exchange, fanout, fleet, hold, not_zero};
+use super::{accept, backlog, churn, exchange, fanout, fleet, hold, not_zero, phases};
 use crate::plan::draft::Point;
 use crate::plan::{Environment, PlanDraft, PlanError};
 
@@ -23,6 +23,7 @@ pub(super) fn resolve(
         Experiment::Fanout => fanout::asked(&point)?,
         Experiment::Hold => hold::asked(&point, draft.is_shortened)?,
         Experiment::Churn => churn::asked(&point, targets)?,
+        Experiment::Phases => phases::asked(&point, draft)?,
     };
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
     let cpus = match experiment {
@@ -31,7 +32,8 @@ pub(super) fn resolve(
         | Experiment::Backlog
         | Experiment::Churn
         | Experiment::Fanout
-        | Experiment::Hold => fleet::cpus(&point, environment, targets, notes)?,
+        | Experiment::Hold
+        | Experiment::Phases => fleet::cpus(&point, environment, targets, notes)?,
     };
     let shards = match experiment {
         Experiment::Accept => 1,
@@ -39,7 +41,8 @@ pub(super) fn resolve(
         | Experiment::Backlog
         | Experiment::Churn
         | Experiment::Fanout
-        | Experiment::Hold => fleet::shards(
+        | Experiment::Hold
+        | Experiment::Phases => fleet::shards(
             &point,
             asked.connections,
             &cpus.generator,

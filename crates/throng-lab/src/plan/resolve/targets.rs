@@ -67,10 +67,14 @@ fn check(
 ) -> Result<(), PlanError> {
     let address = target.address.as_deref().unwrap_or_default();
     match experiment {
-        Experiment::Echo | Experiment::Fanout | Experiment::Hold if target.http.is_some() => {
+        Experiment::Echo | Experiment::Fanout | Experiment::Hold | Experiment::Phases
+            if target.http.is_some() =>
+        {
             return Err(http_refusal(target, experiment));
         }
-        Experiment::Echo | Experiment::Fanout | Experiment::Hold if target.options.delay_inline => {
+        Experiment::Echo | Experiment::Fanout | Experiment::Hold | Experiment::Phases
+            if target.options.delay_inline =>
+        {
             return Err(no_delay(experiment));
         }
         Experiment::Backlog | Experiment::Churn if address.starts_with("unix:") => {
@@ -230,8 +234,8 @@ fn http_refusal(target: &TargetRecord, experiment: Experiment) -> PlanError {
             "sends back what it gets",
             "to ping it with one fixed request, write tcp://HOST:PORT with --send and --expect",
         ),
-        _ => (
-            "echo",
+        other => (
+            other.name(),
             "sends back what it gets",
             "to send it one fixed request, write tcp://HOST:PORT with --send and --expect",
         ),
