@@ -1,8 +1,6 @@
 //! What generators had of a server, over all trials that it serves: one, or all of a sweep.
 
-use throng_record::{LoadJob, LoadRecord, Measured, PhaseSpec, Phases, Protocol};
-
-use crate::checks::heard;
+use throng_record::{ErrorKind, LoadJob, LoadRecord, Measured, PhaseSpec, Phases, Protocol};
 
 /// What generators had of a server, over all trials of its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,4 +73,27 @@ fn received_bytes(job: &LoadJob, phases: &Phases) -> Option<u64> {
         };
     }
     Some(bytes)
+}
+
+/// Connections to which everything that was due came; absent where nothing was due to all of them.
+pub(crate) fn heard(phases: &Phases) -> Option<u32> {
+    let got = phases.put().map(|phase| &phase.line);
+    let lines = phases.greeting().into_iter().chain(got);
+    lines.map(|line| line.received).min()
+}
+
+/// Connections that the server took and did not end by itself: while others connected, while they were held, or instead of answering a ping.
+/// Those that wait in its accept queue answer no ping either, and are not counted twice.
+pub(crate) fn accepted(phases: &Phases, unaccepted: u32) -> u32 {
+    let lost_at_once = phases.connect().map_or(0, |phase| phase.lost);
+    let lost_held = phases.hold().map_or(0, |phase| phase.errors.total());
+    let (lost_pinged, silent) = phases.ping().map_or((0, 0), |phase| {
+        let failed = &phase.errors;
+        let silent = failed.of(ErrorKind::ReplyTimedOut) + failed.of(ErrorKind::NotAcknowledged);
+        (phase.lost_errors.total() + failed.total() - silent, silent)
+    });
+    let ended = u64::from(lost_at_once) + lost_held + lost_pinged;
+    let not_served = ended + silent.max(unaccepted.into());
+    let not_served = u32::try_from(not_served).unwrap_or(u32::MAX);
+    phases.kept().saturating_sub(not_served)
 }

@@ -12,7 +12,6 @@ mod errors;
 mod generator_bound;
 mod handshake_account;
 mod littles_law;
-mod lost;
 mod other_programs;
 mod outstanding;
 mod phases;
@@ -27,13 +26,10 @@ use throng_record::{
     Check, CheckKind, CheckResult, ConnectionsPhase, ExchangePhase, ExchangeSpec, TargetKind,
 };
 
+use crate::cpu_time::Others;
 use crate::evidence::Evidence;
+use crate::lost::Lost;
 pub use errors::in_words as errors_in_words;
-pub(crate) use lost::Lost;
-pub use other_programs::Others;
-pub(crate) use phases::{accepted, heard};
-pub(crate) use steal::certain_ns;
-pub use steal::{Stolen, TICK_NS};
 
 /// The page on all checks, a section for each.
 const PAGE: &str = include_str!("../../../docs/checks.md");
@@ -99,7 +95,8 @@ impl Evidence<'_> {
     fn lost(&self) -> Lost {
         let connections = self.phases().connections();
         let has_least = connections.is_some_and(|phase| phase.duration_least_ns.is_some());
-        Lost::of(has_least, self.busy())
+        let busy = self.busy();
+        Lost::of(has_least, busy.server, busy.generator)
     }
 
     /// What the machine did to both sides.
@@ -109,7 +106,7 @@ impl Evidence<'_> {
         let is_waiting_known = self.phases().connections().is_none();
         let others = self.seen.others.iter();
         let others: Vec<_> = others
-            .map(|others| other_programs::Others {
+            .map(|others| Others {
                 waited_ns: others.waited_ns.filter(|_| is_waiting_known),
                 ..*others
             })

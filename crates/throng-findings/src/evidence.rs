@@ -9,7 +9,8 @@ use throng_record::{
 };
 
 use crate::account::Account;
-use crate::checks::{Others, Stolen, accepted, heard};
+use crate::asked::{accepted, heard};
+use crate::cpu_time::{Others, Stolen};
 use crate::limit::{Busy, cores_used, left};
 use crate::server::{Ending, LifeEnd};
 

@@ -7,13 +7,16 @@
 mod account;
 mod asked;
 pub mod checks;
+mod cpu_time;
 mod evidence;
 pub mod findings;
 mod limit;
+mod lost;
 mod server;
 
 pub use account::{Account, Judged};
 pub use asked::Asked;
+pub use cpu_time::{Others, Stolen, TICK_NS};
 pub use evidence::{Descriptors, Evidence, Limits, Seen};
 pub use findings::threads_exhausted::MAPPINGS_OF_BUILT_IN_THREAD;
 pub use limit::limit;

@@ -2,7 +2,8 @@
 
 use throng_record::{Limit, LoadJob, Pacing, Phases, SideRecord, Trial};
 
-use crate::checks::{Lost, Others, certain_ns};
+use crate::cpu_time::{Others, certain_ns};
+use crate::lost::Lost;
 
 /// A server at this share of its cores is busy.
 pub(crate) const SERVER_BUSY: f64 = 0.90;

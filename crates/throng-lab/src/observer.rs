@@ -22,7 +22,7 @@ mod waiting;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use throng_findings::checks::{Others, Stolen, TICK_NS};
+use throng_findings::{Others, Stolen, TICK_NS};
 use throng_record::side::CounterDeltas;
 use throng_record::{LoadJob, LoadRecord, PhaseCost, PhaseName, PhaseSpec, Phases, SideRecord};
 use throng_sys::clock::monotonic_ns;

@@ -8,9 +8,9 @@
 
 use throng_record::{Check, CheckKind, CheckResult};
 
-use super::lost::Lost;
-use super::steal::certain_ns;
 use super::{Kind, made, not_applicable, percent};
+use crate::cpu_time::Others;
+use crate::lost::Lost;
 
 pub(super) const KIND: Kind = Kind {
     name: "other-programs",
@@ -18,34 +18,6 @@ pub(super) const KIND: Kind = Kind {
     heading: "Other programs",
     is_the_servers_fault: false,
 };
-
-/// What others used of some CPUs between two readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Others {
-    /// Whose CPUs these are, in words.
-    pub whose: &'static str,
-    /// What they used.
-    pub used_ns: u64,
-    /// All the time of these CPUs.
-    pub all_ns: u64,
-    /// How many.
-    pub cpus: u64,
-    /// How long the sides that these CPUs are of waited for one, all their threads together; absent where that cannot be told.
-    pub waited_ns: Option<u64>,
-}
-
-impl Others {
-    /// Whether it is more than the bound and more than chance, and one of the sides waited for as long.
-    pub(crate) fn are_too_many(&self, lost: Lost) -> bool {
-        let most_ns = lost.share_max(self.cpus) * self.all_ns as f64;
-        let have_waited = self.waited_ns.is_none_or(|waited| waited as f64 > most_ns);
-        certain_ns(self.used_ns, self.cpus) as f64 > most_ns && have_waited
-    }
-
-    fn share(&self) -> f64 {
-        self.used_ns as f64 / self.all_ns as f64
-    }
-}
 
 /// `others`: of each group of CPUs; empty where it cannot be told who used them.
 pub(super) fn check(others: &[Others], is_server_visible: bool, lost: Lost) -> Check {

@@ -9,6 +9,7 @@ use throng_record::{Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, Pacin
 use super::{
     errors, generator_bound, made, not_applicable, rate_kept, scheduling, server_count, server_died,
 };
+use crate::asked::{accepted, heard};
 use crate::evidence::Evidence;
 use crate::server::Ending;
 
@@ -121,29 +122,6 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 3] {
         scheduling::of_lines(&sustained.scheduling_error, &sustained.latency),
         rate_kept::of_lines(asked, phases.kept(), sustained, evidence.busy()),
     ]
-}
-
-/// Connections to which everything that was due came; absent where nothing was due to all of them.
-pub(crate) fn heard(phases: &Phases) -> Option<u32> {
-    let got = phases.put().map(|phase| &phase.line);
-    let lines = phases.greeting().into_iter().chain(got);
-    lines.map(|line| line.received).min()
-}
-
-/// Connections that the server took and did not end by itself: while others connected, while they were held, or instead of answering a ping.
-/// Those that wait in its accept queue answer no ping either, and are not counted twice.
-pub(crate) fn accepted(phases: &Phases, unaccepted: u32) -> u32 {
-    let lost_at_once = phases.connect().map_or(0, |phase| phase.lost);
-    let lost_held = phases.hold().map_or(0, |phase| phase.errors.total());
-    let (lost_pinged, silent) = phases.ping().map_or((0, 0), |phase| {
-        let failed = &phase.errors;
-        let silent = failed.of(ErrorKind::ReplyTimedOut) + failed.of(ErrorKind::NotAcknowledged);
-        (phase.lost_errors.total() + failed.total() - silent, silent)
-    });
-    let ended = u64::from(lost_at_once) + lost_held + lost_pinged;
-    let not_served = ended + silent.max(unaccepted.into());
-    let not_served = u32::try_from(not_served).unwrap_or(u32::MAX);
-    phases.kept().saturating_sub(not_served)
 }
 
 fn opened(served: &Served<'_>, phases: &Phases) -> Check {

@@ -5,8 +5,9 @@
 
 use throng_record::{Check, CheckKind, CheckResult};
 
-use super::lost::Lost;
 use super::{Kind, made, not_applicable, percent};
+use crate::cpu_time::{Stolen, certain_ns};
+use crate::lost::Lost;
 
 pub(super) const KIND: Kind = Kind {
     name: "steal",
@@ -14,25 +15,6 @@ pub(super) const KIND: Kind = Kind {
     heading: "CPU time stolen",
     is_the_servers_fault: false,
 };
-
-/// `USER_HZ` is 100 (`time(7)`).
-pub const TICK_NS: u64 = 10_000_000;
-
-/// Steal of some CPUs between two readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stolen {
-    /// Stolen of it.
-    pub stolen_ns: u64,
-    /// All the time of these CPUs.
-    pub all_ns: u64,
-    /// How many.
-    pub cpus: u64,
-}
-
-/// What of it cannot be chance.
-pub(crate) fn certain_ns(stolen_ns: u64, cpus: u64) -> u64 {
-    stolen_ns.saturating_sub(TICK_NS * cpus)
-}
 
 pub(super) fn check(stolen: Option<Stolen>, lost: Lost) -> Check {
     let kind = CheckKind::Steal;

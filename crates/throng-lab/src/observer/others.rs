@@ -12,7 +12,7 @@
 //! (`CONFIG_IRQ_TIME_ACCOUNTING`; otherwise `irq` of `/proc/stat` is 0 for ever): then they are taken off, since most are the sides' packets.
 //! The kernel's own threads count as others: they came to 1 % of CPUs on which sides and compilers wrestled, the soft interrupts' to 0.6 %.
 
-use throng_findings::checks::{Others, TICK_NS};
+use throng_findings::{Others, TICK_NS};
 use throng_record::SideRecord;
 use throng_sys::clock::monotonic_ns;
 use throng_sys::process;

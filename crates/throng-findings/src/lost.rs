@@ -1,7 +1,5 @@
 //! What of the CPUs' time may be gone, stolen or used by others, before a figure can have changed by it. `docs/checks.md` derives it.
 
-use crate::limit::Busy;
-
 /// What decides the figures of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lost {
@@ -20,9 +18,13 @@ const DELAY_MAX: f64 = 0.1;
 
 impl Lost {
     /// `has_least`: whether the trial's time is compared with the least that its service times allow, as in the backlog experiment.
-    pub(crate) fn of(has_least: bool, busy: Busy) -> Self {
+    pub(crate) fn of(
+        has_least: bool,
+        server_busy: Option<f64>,
+        generator_busy: Option<f64>,
+    ) -> Self {
         let idles = |side: Option<f64>| side.is_some_and(|busy| busy < IDLE_MAX);
-        if has_least && idles(busy.server) && idles(busy.generator) {
+        if has_least && idles(server_busy) && idles(generator_busy) {
             Self::Timers
         } else {
             Self::CpuTime
@@ -44,7 +46,7 @@ mod tests {
 
     #[test]
     fn timers_decide_where_both_sides_idle_and_a_least_time_is_known() {
-        let of = |has_least, server, generator| Lost::of(has_least, Busy { server, generator });
+        let of = Lost::of;
         assert_eq!(of(true, Some(0.09), Some(0.01)), Lost::Timers);
         assert_eq!(of(false, Some(0.09), Some(0.01)), Lost::CpuTime);
         assert_eq!(of(true, Some(0.1), Some(0.01)), Lost::CpuTime);
