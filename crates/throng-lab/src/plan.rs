@@ -11,12 +11,14 @@ mod error;
 mod escape;
 mod file;
 mod flag;
+mod flag_text;
 mod kernel;
 pub mod keys;
 mod overlay;
 mod phases;
 mod resolve;
 mod sweep;
+mod swept;
 #[cfg(test)]
 mod test_models;
 pub mod value;
@@ -34,8 +36,6 @@ pub use sweep::{Sweep, Swept};
 pub(crate) use test_models::{iterative_test_model, test_model};
 
 use std::time::Duration;
-
-pub use crate::target::multiplexer::none as multiplexer_instead;
 
 /// A length of time as the record holds it.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {

@@ -18,7 +18,7 @@ use throng_catalogue::suggest::{nearest, or_list};
 
 mod catalogued;
 pub(crate) mod http;
-pub(crate) mod multiplexer;
+pub mod multiplexer;
 mod options;
 
 /// A target as written. In a plan file a text is a model or an address, and a table `{ command = "…", name = "…" }` is a

@@ -1,6 +1,6 @@
 //! The command line: which commands there are.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::command::{
     accept, backlog, churn, completions, doctor, echo, explain, fanout, generate, guard, hold,
@@ -92,12 +92,12 @@ impl Command {
             Self::Report(arguments) => report::run(arguments),
             Self::Runs(arguments) => runs::run(arguments),
             Self::Explain(arguments) => explain::run(arguments),
-            Self::Completions(arguments) => completions::run(arguments),
-            Self::Man(arguments) => man::run(arguments),
+            Self::Completions(arguments) => completions::run(arguments, Cli::command()),
+            Self::Man(arguments) => man::run(arguments, Cli::command()),
             Self::Load(arguments) => load::run(arguments),
             Self::Namespace(arguments) => namespace::run(arguments),
             Self::Guard(arguments) => guard::run(arguments),
-            Self::Generate(arguments) => generate::run(arguments),
+            Self::Generate(arguments) => generate::run(arguments, &Cli::command()),
         }
     }
 }

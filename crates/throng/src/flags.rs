@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use throng_lab::plan::keys::{self, GROUPS, Key, Switch};
-use throng_lab::plan::{PlanDraft, PlanError, multiplexer_instead};
+use throng_lab::plan::{PlanDraft, PlanError};
 use throng_record::plan::Experiment;
 
 /// What the flags of a command say of the plan.
@@ -117,7 +117,7 @@ pub(crate) fn of_other_experiment(error: &clap::Error, command: Option<&str>) ->
         return None;
     }
     if experiment == Experiment::Accept && key == "command" {
-        return Some(multiplexer_instead("--command"));
+        return Some(throng_lab::target::multiplexer::none("--command"));
     }
     keys::find(key.strip_prefix("no-").unwrap_or(key))?.refusal(experiment)
 }

@@ -31,6 +31,12 @@ pub use kernel::KernelNameError;
 use super::{Environment, PlanDraft, PlanError, keys};
 use throng_catalogue::suggest::or_list;
 
+/// Stands for every built-in model, in the vocabulary's order.
+const ALL: &str = "all";
+
+/// Of a model, and of a server that declares one.
+const NO_WORKERS: &str = "has no choice of workers: their number is its design";
+
 /// Targets × settings at most: more is a slip, and no report could show them.
 const CELLS_MAX: usize = 10_000;
 

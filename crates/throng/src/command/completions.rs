@@ -1,9 +1,8 @@
 //! `throng completions SHELL`: what a shell needs to complete the command line.
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
@@ -22,14 +21,14 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    output::write(&text(arguments.shell), None)?;
+pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<Exit, Failure> {
+    output::write(&text(arguments.shell, command), None)?;
     Ok(Exit::Success)
 }
 
-/// The script for a shell.
-pub(crate) fn text(shell: Shell) -> String {
+/// The script for a shell that completes this command.
+pub(crate) fn text(shell: Shell, mut command: Command) -> String {
     let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "throng", &mut bytes);
+    clap_complete::generate(shell, &mut command, "throng", &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum as _};
+use clap::{Args, Command, ValueEnum as _};
 use clap_complete::Shell;
 
 use crate::command::explain::figures;
@@ -24,23 +24,28 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &Arguments, command: &Command) -> Result<Exit, Failure> {
+    let files = files(command);
     if arguments.check {
-        return check(&arguments.directory);
+        return check(&arguments.directory, &files);
     }
-    for (name, text) in files() {
+    for (name, text) in files {
         write(&arguments.directory.join(name), &text)?;
     }
     Ok(Exit::Success)
 }
 
-fn files() -> Vec<(String, String)> {
-    let man = man::pages()
+/// Each with its name in the folder.
+fn files(command: &Command) -> Vec<(String, String)> {
+    let man = man::pages(command.clone())
         .into_iter()
         .map(|page| (format!("man/{}", page.file_name), page.text));
-    let completions = Shell::value_variants()
-        .iter()
-        .filter_map(|&shell| Some((completions_file(shell)?, completions::text(shell))));
+    let completions = Shell::value_variants().iter().filter_map(|&shell| {
+        Some((
+            completions_file(shell)?,
+            completions::text(shell, command.clone()),
+        ))
+    });
     let pages = [
         ("figures.md".to_owned(), figures::page()),
         ("keys.md".to_owned(), keys::page()),
@@ -68,11 +73,11 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         })
 }
 
-fn check(directory: &Path) -> Result<Exit, Failure> {
-    let stale: Vec<String> = files()
-        .into_iter()
+fn check(directory: &Path, files: &[(String, String)]) -> Result<Exit, Failure> {
+    let stale: Vec<&str> = files
+        .iter()
         .filter(|(name, text)| fs::read_to_string(directory.join(name)).ok().as_ref() != Some(text))
-        .map(|(name, _)| name)
+        .map(|(name, _)| name.as_str())
         .collect();
     if stale.is_empty() {
         return Ok(Exit::Success);

@@ -1,9 +1,8 @@
 //! `throng man [COMMAND]`: the manual pages.
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
@@ -30,12 +29,12 @@ pub(crate) struct Page {
     pub(crate) text: String,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &Arguments, root: Command) -> Result<Exit, Failure> {
     let wanted = match &arguments.command {
         Some(command) => format!("throng-{}.1", command.replace(' ', "-")),
         None => "throng.1".to_owned(),
     };
-    let pages = pages();
+    let pages = pages(root);
     match pages.iter().find(|page| page.file_name == wanted) {
         Some(page) => output::write(&page.text, None)?,
         None => {
@@ -51,10 +50,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// Every page: throng's own first, then one for each command that is not hidden, followed by its own commands.
-pub(crate) fn pages() -> Vec<Page> {
-    let mut root = Cli::command();
+pub(crate) fn pages(mut root: Command) -> Vec<Page> {
     root.build();
-    let commands: Vec<clap::Command> = root
+    let commands: Vec<Command> = root
         .get_subcommands()
         .filter(|command| !command.is_hide_set())
         .flat_map(|command| std::iter::once(command).chain(command.get_subcommands()))
@@ -63,7 +61,7 @@ pub(crate) fn pages() -> Vec<Page> {
     std::iter::once(root).chain(commands).map(page).collect()
 }
 
-fn page(command: clap::Command) -> Page {
+fn page(command: Command) -> Page {
     let man = Man::new(command).source(concat!("throng ", env!("CARGO_PKG_VERSION")));
     let mut bytes = Vec::new();
     man.render(&mut bytes)

@@ -4,8 +4,7 @@ use throng_record::{AcceptSpec, Multiplexer, PhaseSpec, Sequence, TargetRecord, 
 
 use super::exchange::{self, Asked};
 use super::fleet::{self, Cpus};
-use super::targets::ALL;
-use super::tell;
+use super::{ALL, tell};
 use crate::plan::draft::Point;
 use crate::plan::value::CpuChoice;
 use crate::plan::{Environment, PlanDraft, PlanError};

@@ -6,7 +6,7 @@
 use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{ContractException, TargetRecord};
 
-use super::targets::NO_WORKERS;
+use super::NO_WORKERS;
 use crate::plan::{PlanDraft, PlanError};
 use crate::target::TargetDraft;
 use throng_catalogue::catalogue::{Manifest, Server};

@@ -6,14 +6,11 @@ use throng_record::built_in::{Family, ServesAtOnce};
 use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{BuiltInModel, TargetRecord};
 
-use super::{accept, catalogue};
+use super::{ALL, NO_WORKERS, accept, catalogue};
 use crate::plan::escape::unescape;
 use crate::plan::{Environment, PlanDraft, PlanError, keys};
 use crate::target::TargetDraft;
 use throng_catalogue::suggest::or_list;
-
-/// Stands for every built-in model, in the vocabulary's order.
-pub(super) const ALL: &str = "all";
 
 /// The targets as they stand in the record, each possible in every family that launched servers are to listen on.
 pub(super) fn resolve(
@@ -200,9 +197,6 @@ fn group(
         _ => Ok(possible),
     }
 }
-
-/// Of a model, and of a server that declares one.
-pub(super) const NO_WORKERS: &str = "has no choice of workers: their number is its design";
 
 const CANNOT_BROADCAST: &str = "cannot pass a line on to all connections";
 
