@@ -161,14 +161,7 @@ fn hint(experiment: Experiment, first: Option<&Check>) -> &'static str {
         Experiment::Churn if nobody_answered => {
             "see the findings in the report, and try one cycle alone: --clients 1 --messages 1"
         }
-        Experiment::Backlog
-        | Experiment::Accept
-        | Experiment::Churn
-        | Experiment::Fanout
-        | Experiment::Hold
-        | Experiment::Phases => {
-            "measure more often (--repeats), on a quieter machine; see throng doctor"
-        }
+        _ => "measure more often (--repeats), on a quieter machine; see throng doctor",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The answer in words, for the plan's targets at their greatest number of connections.
 
 use throng_record::plan::Experiment;
-use throng_record::{BuiltInModel, Plan, TargetRecord};
+use throng_record::{BuiltInModel, PhaseName, Plan, TargetRecord};
 
 use super::{Demand, Facts, Shortage, memory_bytes, shortages};
 
@@ -19,10 +19,8 @@ pub struct Foresight {
 #[must_use]
 pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight {
     let mut foresight = Foresight::default();
-    let are_kept = matches!(
-        plan.experiment,
-        Experiment::Echo | Experiment::Fanout | Experiment::Hold | Experiment::Phases
-    );
+    let mut settings = plan.settings.iter();
+    let are_kept = settings.any(|setting| setting.phases.has(PhaseName::Connect));
     if !are_kept {
         return foresight;
     }

@@ -31,7 +31,8 @@ use slab::Slab;
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
-use self::member::{Member, Room};
+use self::member::Member;
+use self::room::Room;
 use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 
 use crate::accept::{self, Failure, Pause};
@@ -51,6 +52,7 @@ mod list;
 mod member;
 mod outbox;
 mod queues;
+mod room;
 
 pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "two-threads-per-connection",

@@ -64,6 +64,10 @@ fn two_runs_at_once_do_not_see_each_other() {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one trial, beside all that the kernel counted of it"
+)]
 fn overflows_cookies_and_the_backlog_are_the_kernels() {
     let _alone = alone();
     let server =

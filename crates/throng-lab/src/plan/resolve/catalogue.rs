@@ -83,13 +83,11 @@ const NO_HAND_OVER: &str =
 /// What servers are asked to answer.
 fn workloads(draft: &PlanDraft, experiment: Experiment) -> Vec<&'static str> {
     let usual = match experiment {
-        Experiment::Echo | Experiment::Hold | Experiment::Accept | Experiment::Phases => {
-            return vec!["echo"];
-        }
         Experiment::Fanout => return vec!["broadcast"],
-        _ if has_page(draft) => "http",
+        Experiment::Backlog | Experiment::Churn if has_page(draft) => "http",
         Experiment::Backlog => "oneshot",
         Experiment::Churn => "echo",
+        _ => return vec!["echo"],
     };
     match &draft.workload {
         Some(sweep) => sweep.values().iter().map(|one| one.name()).collect(),

@@ -168,9 +168,7 @@ pub(super) fn connects(
         Experiment::Hold | Experiment::Phases => {
             (backlog / 4 * 3 / shards).clamp(2, CONNECT_CONCURRENCY)
         }
-        Experiment::Echo | Experiment::Backlog | Experiment::Accept | Experiment::Churn => {
-            CONNECT_CONCURRENCY
-        }
+        _ => CONNECT_CONCURRENCY,
     };
     if let Some(rate) = point.connect_rate.filter(|&rate| !is_rate(rate)) {
         return Err(PlanError::Rate {

@@ -26,28 +26,15 @@ pub(super) fn resolve(
         Experiment::Phases => phases::asked(&point, draft)?,
     };
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
-    let cpus = match experiment {
-        Experiment::Accept => accept::cpus(&point, environment)?,
-        Experiment::Echo
-        | Experiment::Backlog
-        | Experiment::Churn
-        | Experiment::Fanout
-        | Experiment::Hold
-        | Experiment::Phases => fleet::cpus(&point, environment, targets, notes)?,
-    };
-    let shards = match experiment {
-        Experiment::Accept => 1,
-        Experiment::Echo
-        | Experiment::Backlog
-        | Experiment::Churn
-        | Experiment::Fanout
-        | Experiment::Hold
-        | Experiment::Phases => fleet::shards(
-            &point,
-            asked.connections,
-            &cpus.generator,
-            environment.open_files_hard,
-        )?,
+    let (cpus, shards) = match experiment {
+        // One process is both ends.
+        Experiment::Accept => (accept::cpus(&point, environment)?, 1),
+        _ => {
+            let cpus = fleet::cpus(&point, environment, targets, notes)?;
+            let descriptors = environment.open_files_hard;
+            let shards = fleet::shards(&point, asked.connections, &cpus.generator, descriptors)?;
+            (cpus, shards)
+        }
     };
     let backlog = backlog_asked(&point)?;
     let connects = fleet::connects(&point, experiment, shards, backlog)?;

@@ -63,24 +63,15 @@ fn check(
     environment: &Environment,
 ) -> Result<(), PlanError> {
     let address = target.address.as_deref().unwrap_or_default();
-    match experiment {
-        Experiment::Echo | Experiment::Fanout | Experiment::Hold | Experiment::Phases
-            if target.http.is_some() =>
-        {
-            return Err(http_refusal(target, experiment));
-        }
-        Experiment::Echo | Experiment::Fanout | Experiment::Hold | Experiment::Phases
-            if target.options.delay_inline =>
-        {
-            return Err(no_delay(experiment));
-        }
-        Experiment::Backlog | Experiment::Churn if address.starts_with("unix:") => {
-            return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
-        }
-        Experiment::Churn if target.options.delay_inline => {
-            return Err(no_delay(experiment));
-        }
-        _ => {}
+    let has_own_connections = matches!(experiment, Experiment::Backlog | Experiment::Churn);
+    if target.http.is_some() && !has_own_connections {
+        return Err(http_refusal(target, experiment));
+    }
+    if target.options.delay_inline && experiment != Experiment::Backlog {
+        return Err(no_delay(experiment));
+    }
+    if address.starts_with("unix:") && has_own_connections {
+        return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
     }
     let server = target.catalogue.as_ref();
     if let Some(server) = server.and_then(|one| environment.catalogue.server(&one.name())) {

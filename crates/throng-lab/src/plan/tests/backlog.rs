@@ -201,6 +201,7 @@ fn all_are_those_models_that_can() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
     let running = "targets = ['tcp://127.0.0.1:9']\n";
     let of_running = |key: &str| format!("{running}{key}");

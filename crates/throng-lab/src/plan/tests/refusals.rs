@@ -3,6 +3,7 @@
 use super::refused;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
     for (text, parts) in [
         ("targets = []", &["no target", "--command"][..]),
