@@ -452,7 +452,7 @@ csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand report" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand report" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand report" -l schema -d 'Print the JSON Schema of run.json, and do nothing else'
+complete -c throng -n "__fish_throng_using_subcommand report" -l schema -d 'Print the JSON Schema of run.json, with --format json that of this report, and do nothing else'
 complete -c throng -n "__fish_throng_using_subcommand report" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand report" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand runs; and not __fish_seen_subcommand_from label prune" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'

@@ -15,6 +15,7 @@ use crate::text;
 
 /// What is wrong, or to be kept in mind, with some trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Remark {
     /// What it is.
     #[serde(flatten)]
@@ -27,6 +28,7 @@ pub struct Remark {
 
 /// A row of the report, and how many of its trials a remark concerns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place {
     /// Name of the target.
     pub target: String,
@@ -42,6 +44,7 @@ pub struct Place {
 
 /// Of what kind a remark is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", content = "check", rename_all = "snake_case")]
 pub enum RemarkKind {
     /// The trial could not run.
@@ -49,9 +52,9 @@ pub enum RemarkKind {
     /// The trial was not made, since one before has shown what would come of it.
     Spared,
     /// A check says that the figures must not be ranked.
-    Invalid(CheckKind),
+    Invalid(#[cfg_attr(test, schemars(with = "crate::schema::CheckKind"))] CheckKind),
     /// A check says that the figures stand with a reservation.
-    Qualified(CheckKind),
+    Qualified(#[cfg_attr(test, schemars(with = "crate::schema::CheckKind"))] CheckKind),
 }
 
 /// The check as a person would name it.

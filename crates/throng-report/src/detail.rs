@@ -9,6 +9,7 @@ use crate::experiments::hold::memory::KernelMemory;
 
 /// By experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
     /// What an accept and a byte cost along the idle connections.

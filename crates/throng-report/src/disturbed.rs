@@ -12,6 +12,7 @@ use crate::target;
 
 /// What disturbed the trials of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Disturbed {
     /// Trials whose figures stand and are those of a disturbed machine.
     pub trials: u32,
@@ -25,8 +26,10 @@ pub struct Disturbed {
 
 /// One kind of disturbance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct By {
     /// The check that tells of it.
+    #[cfg_attr(test, schemars(with = "crate::schema::CheckKind"))]
     pub check: CheckKind,
     /// Trials that had it.
     pub trials: u32,

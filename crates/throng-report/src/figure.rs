@@ -60,6 +60,7 @@ enum Source {
 
 /// What a number is. Fields that are public are told to people.
 #[derive(Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figure {
     /// Its name everywhere: in files, in JSON, on the command line.
     pub key: Cow<'static, str>,
@@ -84,6 +85,7 @@ impl std::fmt::Debug for Figure {
 
 /// A figure of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Found {
     /// The figure.
     pub value: f64,

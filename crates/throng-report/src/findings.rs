@@ -15,9 +15,11 @@ use crate::worth::may_be_quoted;
 
 /// One kind of finding over the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Found<'a> {
     /// Its evidence where it was worst.
     #[serde(flatten)]
+    #[cfg_attr(test, schemars(with = "crate::schema::Finding"))]
     pub worst: &'a Finding,
     /// The rows in which it was found, the worst first, then in the order of the run.
     pub places: Vec<Place<'a>>,
@@ -37,6 +39,7 @@ pub struct Found<'a> {
 
 /// A row of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place<'a> {
     /// Name of the target.
     pub target: &'a str,

@@ -49,6 +49,7 @@ pub mod rate;
 pub mod ratio;
 pub mod reference;
 pub mod row;
+pub mod schema;
 pub mod setting;
 pub mod slowest;
 pub mod standing;

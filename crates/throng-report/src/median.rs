@@ -19,6 +19,7 @@ pub const VALUES_FOR_INTERVAL: usize = 6;
 
 /// How far the values behind a median lie apart, in the unit of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Spread {
     /// The interval that holds the true median with a probability of at least 95 %.
@@ -41,6 +42,7 @@ pub enum Spread {
 
 /// A median with its spread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The median; of an even number of values the mean of the middle two.
     pub median: f64,

@@ -11,6 +11,7 @@ use throng_record::{LinePhase, Trial};
 
 /// A phase as the published tables have it: the put stands apart from the get, within which it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseKind {
     /// Every connection is opened.

@@ -8,6 +8,7 @@ use crate::experiments::echo::published as echo;
 
 /// What is published of one row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Published {
     /// Of an echo server.

@@ -7,6 +7,7 @@ use crate::format;
 
 /// What was asked for, and how much of it came.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rate {
     /// Messages per second, of a fan-out deliveries.
     pub asked_per_second: f64,

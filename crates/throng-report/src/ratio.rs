@@ -13,6 +13,7 @@ use crate::median::{self, Estimate, Spread};
 
 /// Which figure of the two targets is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Compared {
     /// Messages per second, where the servers decide it: closed loop and lockstep. Above 1 is better.
@@ -23,6 +24,7 @@ pub enum Compared {
 
 /// What a figure says of the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// It is the figure.
@@ -48,6 +50,7 @@ impl Bound {
 
 /// A target ÷ the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ratio {
     /// What is divided.
     pub compared: Compared,

@@ -26,6 +26,7 @@ use crate::worth::{Sorted, Worth};
 
 /// One target at one setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
     /// Name of the target.
     pub target: String,
@@ -36,6 +37,7 @@ pub struct Row {
     /// Connections, or clients, asked for.
     pub connections: u32,
     /// Values of the swept keys.
+    #[cfg_attr(test, schemars(with = "Vec<crate::schema::SweptValue>"))]
     pub swept: Vec<SweptValue>,
     /// Whether the others are compared with this one.
     pub is_baseline: bool,
@@ -49,18 +51,17 @@ pub struct Row {
     /// Trials that the figures stand on.
     pub trials_behind: u32,
     /// Checks that invalid trials failed, the most frequent first.
+    #[cfg_attr(test, schemars(with = "Vec<crate::schema::CheckKind>"))]
     pub failed_checks: Vec<CheckKind>,
     /// Where figures of a part stand, or would stand: which.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
     /// Why partial trials are no more than that, each reason once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partial_because: Vec<String>,
     /// What stopped the connecting, each reason once, of all trials.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stopped_by: Vec<String>,
     /// What went wrong, by kind, summed over all trials of the row.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, Failed>"))]
     pub errors: BTreeMap<ErrorKind, Failed>,
     /// Every figure that the row has, by its key.
     pub figures: BTreeMap<String, Found>,
@@ -75,6 +76,7 @@ pub struct Row {
     pub rate: Option<Rate>,
     /// What bounded the throughput in most trials.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "crate::schema::Limit"))]
     pub limit: Option<Limit>,
     /// The backlog in force, as found: of which worth the trial is does not matter for it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,12 +88,12 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
     /// Histograms of the record that could not be read back, and are therefore missing from the figures.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
 }
 
 /// A part of what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Part {
     /// What was done with it.
     pub done: PartKind,
@@ -103,6 +105,7 @@ pub struct Part {
 
 /// What was done with a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PartKind {
     /// Connections that a server serves which serves fewer at once than there are.
@@ -113,6 +116,7 @@ pub enum PartKind {
 
 /// Connections to which the same happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failed {
     /// How often.
     pub count: u64,

@@ -17,6 +17,7 @@ const SHOWN: usize = 10;
 
 /// A slow request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SlowRequest<'a> {
     /// The row that it belongs to.
     #[serde(flatten)]
@@ -24,6 +25,7 @@ pub struct SlowRequest<'a> {
     /// The repeat.
     pub repeat: u32,
     /// The request.
+    #[cfg_attr(test, schemars(with = "crate::schema::RequestRecord"))]
     pub request: &'a RequestRecord,
 }
 

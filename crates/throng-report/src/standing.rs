@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What a row's figures are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// They hold, and the row is ranked.
@@ -25,6 +26,7 @@ pub enum Standing {
 
 /// How many trials of a row ended how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TrialCounts {
     /// Asked for by the plan.
     pub planned: u32,

@@ -29,6 +29,7 @@ use crate::slowest::SlowRequest;
 
 /// A whole run.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary<'a> {
     /// Version of this form.
     pub schema_version: u32,
@@ -54,13 +55,10 @@ pub struct Summary<'a> {
     /// first.
     pub rows: Vec<Row>,
     /// What explains the figures, each kind of finding once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Found<'a>>,
     /// The slowest requests whose causes are known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub slowest: Vec<SlowRequest<'a>>,
     /// What should have been observed and could not, each reason once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Unseen<'a>>,
     /// Targets with a loop for each CPU that got only one, on a machine that has more.
     pub held_to_one_cpu: Vec<&'a str>,
@@ -70,10 +68,13 @@ pub struct Summary<'a> {
     /// What the checks found, each thing once.
     pub remarks: Vec<Remark>,
     /// The resolved plan.
+    #[cfg_attr(test, schemars(with = "crate::schema::Plan"))]
     pub plan: &'a Plan,
     /// The network of launched targets.
+    #[cfg_attr(test, schemars(with = "crate::schema::NetworkRecord"))]
     pub network: &'a NetworkRecord,
     /// The machine.
+    #[cfg_attr(test, schemars(with = "crate::schema::Machine"))]
     pub machine: &'a Machine,
     /// The figure by which rows are ordered.
     #[serde(skip)]
@@ -85,6 +86,7 @@ pub struct Summary<'a> {
 
 /// What could not be observed, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unseen<'a> {
     /// In words, with what would let it.
     pub reason: &'a str,

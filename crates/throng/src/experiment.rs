@@ -25,7 +25,7 @@ use crate::{catalogue, interrupt, output, verdict};
 pub(crate) struct ReportFlags {
     /// Form of the report
     #[arg(long, default_value = Format::Terminal.name(), value_parser = formats(), help_heading = "Report")]
-    format: Format,
+    pub(crate) format: Format,
     /// Show every table, cause and remedy in the terminal, instead of one screen
     #[arg(long, help_heading = "Report")]
     full: bool,

@@ -137,6 +137,45 @@ fn a_stored_run_is_what_the_schema_says() {
 }
 
 #[test]
+fn the_json_report_is_what_its_schema_says() {
+    let bench = Bench::new();
+    let read = |arguments: &[&str]| -> serde_json::Value {
+        let text = bench.throng(&[&["report"], arguments].concat()).stdout;
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let schema = read(&["--schema", "--format", "json"]);
+    let registry = jsonschema::Registry::new()
+        .add("json-schema:///run.schema.json", read(&["--schema"]))
+        .expect("a schema")
+        .prepare()
+        .expect("whole");
+    let validator = jsonschema::options()
+        .with_registry(&registry)
+        .build(&schema)
+        .expect("a schema");
+    for command in [&["hold", "50", "epoll-edge", "--hold", "10ms"][..], &RUN] {
+        let outcome = bench.throng(&[command, &["--format", "json"]].concat());
+        let mut summary: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+        let errors: Vec<String> = validator
+            .iter_errors(&summary)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert_eq!(errors, Vec::<String>::new());
+        summary["rows"][0]["standing"] = "best".into();
+        assert!(
+            !validator.is_valid(&summary),
+            "a schema that lets everything through"
+        );
+        summary["rows"][0]["standing"] = "ranked".into();
+        summary["plan"]["repeats"] = "many".into();
+        assert!(
+            !validator.is_valid(&summary),
+            "what is of the record is checked too"
+        );
+    }
+}
+
+#[test]
 fn a_record_of_another_version_is_refused_by_name() {
     let bench = Bench::new();
     bench.write(

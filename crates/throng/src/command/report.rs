@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use throng_record::schema;
+use throng_report::Format;
 
 use crate::exit::Exit;
 use crate::experiment::{ReportFlags, RunsFlag};
@@ -17,6 +18,7 @@ Examples:
   throng report throng-runs/2026-01-31T12-00-00Z-tour --format csv
   throng report 'before the fix' --full                see throng runs --help for labels
   throng report --schema > run.schema.json
+  throng report --schema --format json > summary.schema.json
 
 Nothing is measured again: a report only reads the record.";
 
@@ -27,7 +29,7 @@ pub(crate) struct Arguments {
     /// A run's folder or its name in --runs-dir, its run.json, its label, or `latest`
     #[arg(default_value = "latest", value_hint = ValueHint::AnyPath)]
     run: PathBuf,
-    /// Print the JSON Schema of run.json, and do nothing else
+    /// Print the JSON Schema of run.json, with --format json that of this report, and do nothing else
     #[arg(long)]
     schema: bool,
     #[command(flatten)]
@@ -38,7 +40,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if arguments.schema {
-        output::write(schema::JSON_SCHEMA, arguments.report.output.as_deref())?;
+        let schema = match arguments.report.format {
+            Format::Json => throng_report::schema::JSON_SCHEMA,
+            _ => schema::JSON_SCHEMA,
+        };
+        output::write(schema, arguments.report.output.as_deref())?;
         return Ok(Exit::Success);
     }
     let path = runs::find(&arguments.run, &arguments.runs.runs_dir)?;

@@ -10,8 +10,10 @@ const POINTS: u32 = 6;
 
 /// One of the costs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Along {
     /// Of the trial with the median slope; of an even number of trials the lower of the middle two.
+    #[cfg_attr(test, schemars(with = "Option<crate::schema::Slope>"))]
     pub slope: Option<Slope>,
     /// Median over the trials, in nanoseconds, at each number of idle connections; absent where nothing was measured near it.
     pub cost_ns: Vec<Option<f64>>,

@@ -26,6 +26,7 @@ pub struct Reference {
 
 /// What is published of one multiplexer, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Published {
     /// The target that is it.

@@ -29,6 +29,7 @@ pub struct Reference {
 
 /// How the published server came to its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Handling {
     /// One request after the other.
@@ -41,6 +42,7 @@ pub enum Handling {
 
 /// One published table.
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
     /// What it is called here.
@@ -64,6 +66,7 @@ pub struct PublishedTable {
 
 /// What several published values of one cell mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
     /// There is one.
@@ -79,6 +82,7 @@ pub enum Reading {
 
 /// One published cell.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
     /// Clients.
@@ -103,6 +107,7 @@ pub struct PublishedRow {
 
 /// What is published of a measured cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Published {
     /// Its table.
     pub table: &'static PublishedTable,

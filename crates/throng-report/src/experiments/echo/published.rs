@@ -29,6 +29,7 @@ pub struct Reference {
 
 /// One published server.
 #[derive(Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Published {
     /// The target that stands for it.
@@ -41,6 +42,7 @@ pub struct Published {
 
 /// The published figure beside a measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PublishedRate {
     /// Which server.
     #[serde(flatten)]

@@ -13,17 +13,20 @@ const PARTS: u64 = 10;
 
 /// A line's latencies by index.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Order {
     /// Which line: the greeting, or the one that was put.
     pub phase: PhaseKind,
     /// The connections in ten parts, those to none of which it came left out; none of fewer than ten connections.
     pub parts: Vec<Part>,
     /// The slowest, slowest first.
+    #[cfg_attr(test, schemars(with = "Vec<crate::schema::SlowConnection>"))]
     pub slowest: Vec<SlowConnection>,
 }
 
 /// Neighbouring connections.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Part {
     /// Index of the first.
     pub first: u32,

@@ -12,6 +12,7 @@ const POINTS_MAX: usize = 60;
 
 /// A stretch of the connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Point {
     /// Its end, since the first connect.
     pub at_ns: u64,

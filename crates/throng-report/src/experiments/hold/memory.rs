@@ -7,6 +7,7 @@ use throng_record::{KernelMemorySample, Trial};
 
 /// Growth ÷ connections, in bytes, from before the first to all open.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KernelMemory {
     /// Objects: sockets, files, epoll entries.
     pub slab_bytes: f64,
@@ -19,7 +20,6 @@ pub struct KernelMemory {
     /// Stacks of threads, which are no part of the sum.
     pub kernel_stack_bytes: f64,
     /// The kinds of objects that grew most; empty without root.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub slabs: Vec<Slab>,
     /// Growth in all, not ÷ connections, from before the first connection to all open.
     pub grown_bytes: f64,
@@ -29,6 +29,7 @@ pub struct KernelMemory {
 
 /// One kind of object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Slab {
     /// Its name in `/proc/slabinfo`.
     pub name: String,
