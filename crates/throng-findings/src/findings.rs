@@ -3,7 +3,7 @@
 //!
 //! A finding claims something, so each has thresholds above what chance makes, with their reasons beside them. None is made from
 //! counters that somebody else may have moved: in the host's network they are believed only where the trial's own connections show the
-//! same ([`Evidence::counter_of_overflow`]).
+//! same (`Evidence::counter_of_overflow`).
 
 mod accept_queue_overflow;
 mod backlog_clamped;

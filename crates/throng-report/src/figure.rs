@@ -1,7 +1,7 @@
 //! A figure is a value: what one number is called, in which unit it is, which way is better, what it says, and how it comes out of trials.
 //!
 //! Everything that is exported, shown in a table or compared is a figure; nothing knows a number in another way. A trial has a figure or has not
-//! ([`Figure::of_trial`]); a row has it over the trials that it stands on ([`Figure::of_row`]): the median with its spread, or what the figure itself says is
+//! (`Figure::of_trial`); a row has it over the trials that it stands on (`Figure::of_row`): the median with its spread, or what the figure itself says is
 //! right for it, such as the percentile of all latencies together or the sum of all failures. Which figures there are is told in [`crate::figures`].
 
 use std::borrow::Cow;

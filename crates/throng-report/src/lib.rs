@@ -3,7 +3,7 @@
 //! Reporting only reads the record: it opens no socket, reads no clock and asks no terminal, so that the same run gives the
 //! same report anywhere and at any time. The caller says how wide the page is and whether it may be coloured, and prints.
 //!
-//! **From the record to rows.** A [`figure`] is a value: what a number is called, its [`unit`], what it says, how it comes out of a trial and out of a row's
+//! **From the record to rows.** A [`figure`] is a value: what a number is called, its [`unit`](mod@unit), what it says, how it comes out of a trial and out of a row's
 //! trials. [`figures`] has them all, by the kind of phase that measures them. [`row`] makes one row for each target and setting, of whichever experiment, with
 //! all figures of its plan; `measured` is what the experiment decides about it, [`median`] and [`ratio`] are the statistics, `ranking` the order, and
 //! [`detail`] is what is no single figure (curves, tenths, slabs). [`summary`] holds rows and all that explains them: [`checks`] as remarks, [`findings`],

@@ -18,7 +18,7 @@
 //! pairs below, the mailboxes. Those belong to the main thread, which closes them when the last loop has ended.
 //!
 //! *A full loop leaves the listeners* before an accept can fail, and those who wait to loops that have places left. The kernel has
-//! told one loop of each of them, and that may have been this one. So it rings a bell ([`Bell`](crate::bell::Bell)), which wakes another loop with
+//! told one loop of each of them, and that may have been this one. So it rings a bell ([`Bell`]), which wakes another loop with
 //! places as a new connection does, and that one looks at the listeners anew. When a connection closes, the loop watches them
 //! again. Only where all loops are full nobody accepts, which the server notes.
 //!
