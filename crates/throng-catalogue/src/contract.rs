@@ -18,17 +18,15 @@ mod client;
 mod crowd;
 mod echo;
 mod ending;
-mod failure;
 mod http;
+mod http_text;
 mod listening;
 mod malformed;
 mod observed;
 mod oneshot;
 mod planned;
 mod refusals;
-mod request;
 mod resets;
-mod response;
 mod server;
 mod slow_reader;
 mod stage;
@@ -41,8 +39,7 @@ use std::time::Instant;
 use throng_record::{ClauseRecord, ClauseResult, ContractException, ContractReport};
 
 use clause::{Clause, Verdict};
-use failure::Failure;
-use stage::Stage;
+use stage::{Failure, Stage};
 pub use subject::{MakeCommand, Subject};
 use throng_record::Workload;
 

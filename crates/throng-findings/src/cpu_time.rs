@@ -38,12 +38,17 @@ pub struct Others {
     pub waited_ns: Option<u64>,
 }
 
+/// Whether so much of the time of some CPUs is more than may be gone, and more than chance.
+pub(crate) fn is_too_much(gone_ns: u64, all_ns: u64, cpus: u64, lost: Lost) -> bool {
+    certain_ns(gone_ns, cpus) as f64 > lost.share_max(cpus) * all_ns as f64
+}
+
 impl Others {
     /// Whether it is more than the bound and more than chance, and one of the sides waited for as long.
     pub(crate) fn are_too_many(&self, lost: Lost) -> bool {
         let most_ns = lost.share_max(self.cpus) * self.all_ns as f64;
         let have_waited = self.waited_ns.is_none_or(|waited| waited as f64 > most_ns);
-        certain_ns(self.used_ns, self.cpus) as f64 > most_ns && have_waited
+        have_waited && is_too_much(self.used_ns, self.all_ns, self.cpus, lost)
     }
 
     pub(crate) fn share(&self) -> f64 {

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 
 use serde::Serialize;
+use throng_findings::checks;
 use throng_record::{CheckKind, CheckResult, Outcome, RunRecord, Trial};
 
 use crate::format::{list, plural};
@@ -55,12 +56,6 @@ pub enum RemarkKind {
     Invalid(#[cfg_attr(test, schemars(with = "crate::schema::CheckKind"))] CheckKind),
     /// A check says that the figures stand with a reservation.
     Qualified(#[cfg_attr(test, schemars(with = "crate::schema::CheckKind"))] CheckKind),
-}
-
-/// The check as a person would name it.
-#[must_use]
-pub fn words(kind: CheckKind) -> &'static str {
-    throng_findings::checks::kind(kind).title
 }
 
 /// Every remark on a run, the gravest and then the likeliest cause first.
@@ -194,10 +189,10 @@ impl Remark {
         let what = match self.kind {
             RemarkKind::Failed => "failed".to_owned(),
             RemarkKind::Spared => format!("{} not made", if is_one { "was" } else { "were" }),
-            RemarkKind::Invalid(check) => format!("{are} invalid ({})", words(check)),
+            RemarkKind::Invalid(check) => format!("{are} invalid ({})", checks::kind(check).title),
             RemarkKind::Qualified(CheckKind::RateKept) => "did not do what was asked".to_owned(),
             RemarkKind::Qualified(check) => {
-                format!("{stand} with a reservation ({})", words(check))
+                format!("{stand} with a reservation ({})", checks::kind(check).title)
             }
         };
         match self.rows.as_slice() {

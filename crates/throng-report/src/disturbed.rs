@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use throng_findings::checks;
 use throng_record::{CheckKind, CheckResult, RunRecord, Trial};
 
-use crate::checks::{self, some_of};
+use crate::checks::some_of;
 use crate::format::{self, exact, plural};
 use crate::setting;
 use crate::target;
@@ -115,7 +116,7 @@ impl Disturbed {
             let share = format::ratio(by.share_max * 100.0);
             let name = match by.check {
                 CheckKind::Steal => "CPU time stolen by the hypervisor",
-                kind => checks::words(kind),
+                kind => checks::kind(kind).title,
             };
             let trials = plural(by.trials.into(), "trial");
             format!("{name} ({trials}, up to {share} %)")

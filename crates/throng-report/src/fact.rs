@@ -2,10 +2,10 @@
 //!
 //! Numbers that were measured are figures ([`crate::figure`]).
 
+use throng_findings::checks;
 use throng_findings::findings::kind;
 use throng_record::{CheckResult, Limit, Outcome, Pacing, Protocol, RunRecord, Trial, Verdict};
 
-use crate::checks;
 use crate::experiments::backlog::published;
 use crate::figure::OneTrial;
 use crate::listener;
@@ -148,7 +148,7 @@ fn checks_that(trial: &Trial, result: CheckResult) -> String {
         .checks
         .iter()
         .filter(|check| check.result == result)
-        .map(|check| checks::words(check.kind))
+        .map(|check| checks::kind(check.kind).title)
         .collect();
     names.join("; ")
 }

@@ -12,7 +12,7 @@ use throng_record::{Histogram, PhaseName, Plan, Setting, TargetKind, TargetRecor
 
 use crate::cost::Part;
 use crate::median::{self, Spread};
-use crate::merge::{Unreadable, merged};
+use crate::merge::{Live, Merges};
 use crate::unit::{Better, Unit};
 
 /// What a row has of the numbers of its trials.
@@ -233,6 +233,22 @@ impl Figure {
         Self { source, ..self }
     }
 
+    /// Where it is a point of a distribution, which one: what it is called behind the name of the distribution.
+    #[must_use]
+    pub fn quantile(&self) -> Option<&'static str> {
+        match self.source {
+            Source::Latency(_, quantile) => Some(quantile.suffix()),
+            Source::Number(..) | Source::Share(_) | Source::Cost(..) => None,
+        }
+    }
+
+    /// The name that all points of its distribution begin with; of any other figure its key.
+    #[must_use]
+    pub fn stem(&self) -> &str {
+        let end = self.quantile().unwrap_or_default();
+        self.key.strip_suffix(end).unwrap_or(&self.key)
+    }
+
     /// The figure of one trial, whatever the trial is worth.
     pub(crate) fn of_trial(&self, one: &OneTrial<'_>) -> Option<f64> {
         match &self.source {
@@ -251,7 +267,8 @@ impl Figure {
         &self,
         plan: &Plan,
         trials: &[&Trial],
-    ) -> Result<Option<Found>, Unreadable> {
+        merges: &mut Merges,
+    ) -> Result<Option<Found>, String> {
         let of_trial = |trial: &&Trial| self.of_trial(&OneTrial { plan, trial });
         let values: Vec<f64> = trials.iter().filter_map(of_trial).collect();
         let Some(median) = median::estimate(&values) else {
@@ -278,8 +295,8 @@ impl Figure {
                     None => return Ok(None),
                 }
             }
-            Source::Latency(of, quantile) => match merged(trials, *of)? {
-                Some(all) => (quantile.of_live(&all), Some(median.spread)),
+            Source::Latency(of, quantile) => match merges.of(self.stem(), trials, *of)? {
+                Some(all) => (quantile.of_live(all), Some(median.spread)),
                 None => return Ok(None),
             },
         };
@@ -345,7 +362,7 @@ impl Quantile {
         nanoseconds as f64
     }
 
-    fn of_live(self, live: &crate::merge::Live) -> f64 {
+    fn of_live(self, live: &Live) -> f64 {
         let at = |quantile| live.value_at_quantile(quantile) as f64;
         match self {
             Self::Mean => live.mean(),

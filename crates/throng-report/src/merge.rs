@@ -1,13 +1,36 @@
 //! The histograms of several trials made one: a percentile of a row is one of all its messages, never a mean of percentiles.
 
+use std::collections::HashMap;
+
 use throng_record::histogram::{self, DecodeError};
 use throng_record::{Histogram, Trial};
 
 /// A histogram that can be added to.
 pub(crate) type Live = hdrhistogram::Histogram<u64>;
 
-/// All messages of all trials in one histogram; `None` where there is not one.
-pub(crate) fn merged(
+/// What was merged of a row's trials, by distribution: its quantiles share it.
+#[derive(Default)]
+pub(crate) struct Merges(HashMap<String, Result<Option<Live>, String>>);
+
+impl Merges {
+    /// All messages of these trials in one histogram, which is made once; the error says why it cannot be read.
+    pub(crate) fn of(
+        &mut self,
+        distribution: &str,
+        trials: &[&Trial],
+        pick: fn(&Trial) -> Option<&Histogram>,
+    ) -> Result<Option<&Live>, String> {
+        let merge = || merged(trials, pick).map_err(|error| error.to_string());
+        let known = self.0.entry(distribution.to_owned());
+        match known.or_insert_with(merge) {
+            Ok(all) => Ok(all.as_ref()),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+/// `None` where there is not one.
+fn merged(
     trials: &[&Trial],
     pick: fn(&Trial) -> Option<&Histogram>,
 ) -> Result<Option<Live>, Unreadable> {
@@ -19,7 +42,7 @@ pub(crate) fn merged(
 }
 
 /// Why a histogram of the record is missing from the figures.
-pub(crate) enum Unreadable {
+enum Unreadable {
     Damaged(DecodeError),
     TooLong(hdrhistogram::AdditionError),
 }

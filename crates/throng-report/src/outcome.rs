@@ -1,8 +1,8 @@
 //! What became of a row, in the words of its cells: its throughput with a mark, why it has none, and how it compares.
 
+use throng_findings::checks;
 use throng_record::{CheckKind, Limit};
 
-use crate::checks;
 use crate::format;
 use crate::rate::share_and_p99;
 use crate::ratio::{Bound, Compared, Ratio};
@@ -96,8 +96,8 @@ fn reasons(failed_checks: &[CheckKind]) -> String {
         return "no reason recorded".to_owned();
     };
     match others.len() {
-        0 => checks::words(first).to_owned(),
-        more => format!("{}, {more} more", checks::words(first)),
+        0 => checks::kind(first).title.to_owned(),
+        more => format!("{}, {more} more", checks::kind(first).title),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::leading::Leading;
 use crate::listener;
 use crate::measured::Measured;
 use crate::median::{self, Estimate};
+use crate::merge::Merges;
 use crate::published::Published;
 use crate::rate::Rate;
 use crate::ratio::{self, Bound, Ratio};
@@ -192,15 +193,16 @@ pub(crate) fn row(
     let leading = experiment.leading(plan);
     let shown = experiment.shown(&sorted);
     let mut found = BTreeMap::new();
+    let mut merges = Merges::default();
     let mut unreadable: Vec<String> = Vec::new();
     for figure in figures {
-        match figure.of_row(plan, &shown) {
+        match figure.of_row(plan, &shown, &mut merges) {
             Ok(Some(value)) => {
                 found.insert(figure.key.to_string(), value);
             }
             Ok(None) => {}
             Err(error) => {
-                let what = figure.key.split("_ns_").next().unwrap_or_default();
+                let what = figure.stem().trim_end_matches("_ns_");
                 let line = format!("{}: {error}", what.replace('_', " "));
                 if !unreadable.contains(&line) {
                     unreadable.push(line);

@@ -131,14 +131,14 @@ pub(crate) fn carry_out(
     draft: PlanDraft,
     flags: PlanDraft,
     run: &RunFlags,
-    beside: Inputs<'_>,
+    inputs: Inputs<'_>,
 ) -> Result<Exit, Failure> {
-    let capture = beside.capture;
+    let capture = inputs.capture;
     let draft = if run.quick { draft.shortened() } else { draft };
     let draft = draft.overlay(flags);
     let program = catalogue::program()?;
     let models = built_in_models();
-    let catalogue = catalogue::find_for(&draft, &models, beside.catalogue, &program)?;
+    let catalogue = catalogue::find_for(&draft, &models, inputs.catalogue, &program)?;
     let environment = Environment::detect(models, catalogue);
     let Resolved { mut plan, notes } = resolve(draft, &environment).map_err(plan_failure)?;
     if capture.is_some() && plan.experiment != Experiment::Backlog {

@@ -7,50 +7,11 @@ use throng_record::ContractStanding;
 
 use super::*;
 
-/// A catalogue, and a cache that begins empty.
-struct Bench {
-    folder: tempfile::TempDir,
-}
+mod bench;
+
+use bench::Bench;
 
 impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::create_dir(folder.path().join("catalogue")).expect("made");
-        Self { folder }
-    }
-
-    fn directory(&self, name: &str) -> PathBuf {
-        self.folder.path().join("catalogue").join(name)
-    }
-
-    fn write(&self, name: &str, file: &str, text: &str) {
-        let directory = self.directory(name);
-        fs::create_dir_all(&directory).expect("made");
-        fs::write(directory.join(file), text).expect("written");
-    }
-
-    /// A server with version 2.5 of its runtime, and what else is to stand in its declaration.
-    fn server(&self, name: &str, more: &str) {
-        self.declare(name, &["echo", "http", "oneshot"], "echo Thing 2.5.1", more);
-    }
-
-    fn declare(&self, name: &str, workloads: &[&str], version: &str, more: &str) {
-        let text = format!(
-            "title = 'T'\nlanguage = 'L'\nmodel = 'tasks'\nworkloads = {workloads:?}\nsource = 'S.'\n\
-             run = ['sh', 'server.sh']\n[runtime]\nname = 'Thing'\nversion = ['sh', '-c', '{version}']\n\
-             least = '2.5'\ninstall = 'apt-get install thing'\n{more}"
-        );
-        self.write(name, MANIFEST, &text);
-    }
-
-    fn catalogue(&self) -> Catalogue {
-        Catalogue::read(&self.folder.path().join("catalogue")).expect("there")
-    }
-
-    fn cache(&self) -> Cache {
-        Cache::at(self.folder.path().join("cache"))
-    }
-
     fn prepare(&self, name: &str) -> Result<(Recipe, u32), Unprepared> {
         let catalogue = self.catalogue();
         let server = catalogue.server(name).expect(name);

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::{Client, pattern};
-use super::failure::Failure;
 use super::server::Server;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 
 pub(super) mod slow;
 

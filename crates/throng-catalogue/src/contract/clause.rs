@@ -2,8 +2,7 @@
 
 use throng_record::ContractException;
 
-use super::failure::Failure;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 
 /// One thing that the contract asks for.
 pub(super) struct Clause {

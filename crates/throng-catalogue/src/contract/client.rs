@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use throng_sys::address::Address;
 use throng_sys::socket;
 
-use super::failure::Failure;
 use super::server::Server;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 
 /// How long nothing must have been taken for buffers to be called full.
 const QUIET: Duration = Duration::from_millis(300);

@@ -6,9 +6,8 @@ use throng_sys::limits;
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::Client;
-use super::failure::Failure;
 use super::listening::is_served;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(

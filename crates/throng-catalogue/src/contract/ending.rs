@@ -3,11 +3,10 @@
 use throng_record::ContractException;
 
 use super::clause::{Clause, Outcome, Verdict};
-use super::failure::Failure;
 use super::is_declared;
 use super::listening::is_served;
 use super::server::is_orderly;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(

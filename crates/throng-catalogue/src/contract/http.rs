@@ -5,10 +5,9 @@ use std::time::Instant;
 use throng_record::ContractException;
 
 use super::clause::{Clause, Outcome, Verdict};
-use super::failure::Failure;
-use super::request::{PLAIN, get};
-use super::response::{expect_ok, is_ok};
-use super::stage::Stage;
+use super::http_text::{PLAIN, get};
+use super::http_text::{expect_ok, is_ok};
+use super::stage::{Failure, Stage};
 use super::waiting::lasted;
 
 pub(super) const CLAUSES: [Clause; 7] = [

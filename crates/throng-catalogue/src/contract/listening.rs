@@ -8,10 +8,9 @@ use throng_sys::{sock_diag, sysctl};
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::Client;
-use super::failure::Failure;
-use super::response;
+use super::http_text;
 use super::server::{self, Server};
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 9] = [
@@ -69,7 +68,7 @@ pub(super) fn is_served(client: &mut Client, workload: Workload) -> Result<(), F
             client.expect(b"connected\n")?;
             client.echo(b"hello\n")
         }
-        Workload::Http => response::is_ok(client, b"GET / HTTP/1.1\r\nHost: throng\r\n\r\n"),
+        Workload::Http => http_text::is_ok(client, b"GET / HTTP/1.1\r\nHost: throng\r\n\r\n"),
         Workload::Oneshot => {
             client.send(b"GET / HTTP/1.1")?;
             client.expect(super::oneshot::ANSWER)?;

@@ -4,10 +4,9 @@ use throng_record::ContractException;
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::quoted;
-use super::failure::Failure;
-use super::request::PLAIN;
-use super::response;
-use super::stage::Stage;
+use super::http_text;
+use super::http_text::PLAIN;
+use super::stage::{Failure, Stage};
 
 pub(super) const CLAUSES: [Clause; 2] = [
     Clause::core(
@@ -46,7 +45,7 @@ fn malformed(stage: &Stage<'_>) -> Outcome {
         let answer = client.read_to_end(ANSWER_BYTES_MAX);
         let is_refused = answer.as_ref().is_ok_and(|answer| {
             let text = String::from_utf8_lossy(answer);
-            let status = response::status(text.lines().next().unwrap_or_default());
+            let status = http_text::status(text.lines().next().unwrap_or_default());
             status.is_some_and(|status| REFUSALS.contains(&status))
         });
         if !is_refused {
@@ -74,11 +73,11 @@ fn after_malformed(stage: &Stage<'_>) -> Outcome {
     for request in MALFORMED {
         stage.connect(&server)?.send(request)?;
         if let Some(bystander) = &mut bystander {
-            response::is_ok(bystander, PLAIN)?;
+            http_text::is_ok(bystander, PLAIN)?;
         }
     }
     drop(bystander);
-    response::is_ok(&mut stage.connect(&server)?, PLAIN)?;
+    http_text::is_ok(&mut stage.connect(&server)?, PLAIN)?;
     server.lives()?;
     Ok(Verdict::Holds)
 }

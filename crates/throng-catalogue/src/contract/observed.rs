@@ -6,10 +6,9 @@ use std::time::Instant;
 use throng_record::DeclaredModel;
 
 use super::clause::{Clause, Outcome, Verdict};
-use super::failure::Failure;
 use super::listening::is_served;
 use super::server::{POLL, Server};
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(

@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::quoted;
-use super::failure::Failure;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 use super::waiting::{all_wait, lasted, together};
 
 pub(super) const CLAUSES: [Clause; 4] = [

@@ -1,9 +1,8 @@
 //! What a server must not start with: exit status 2, and a message that names the flag.
 
 use super::clause::{Clause, Outcome, Verdict};
-use super::failure::Failure;
 use super::server;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 6] = [

@@ -9,8 +9,7 @@ use throng_sys::address::Address;
 use throng_sys::process_tree::{ProcessTree, TreeSample};
 use throng_sys::signal;
 
-use super::failure::Failure;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 use throng_child::Child;
 use throng_child::{Lines, NextLine};
 

@@ -6,8 +6,7 @@ use throng_sys::sysctl;
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::{Client, pattern};
 use super::echo::READ_LATE;
-use super::failure::Failure;
-use super::stage::Stage;
+use super::stage::{Failure, Stage};
 
 pub(super) const CLAUSES: [Clause; 2] = [
     Clause::core(

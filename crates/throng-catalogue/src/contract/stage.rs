@@ -16,6 +16,21 @@ const CLAUSE: Duration = Duration::from_secs(180);
 /// How long a server may take to be ready, the first time that it is not, and from then on.
 const READY: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(3)];
 
+/// What was seen in place of what is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure(pub(super) String);
+
+impl Failure {
+    pub(super) fn of<T>(text: impl Into<String>) -> Result<T, Self> {
+        Err(Self(text.into()))
+    }
+
+    /// The same, with what had been going on.
+    pub(super) fn after(self, what: impl std::fmt::Display) -> Self {
+        Self(format!("{what}: {}", self.0))
+    }
+}
+
 /// One clause being tried.
 pub(super) struct Stage<'a> {
     pub(super) subject: &'a Subject<'a>,

@@ -4,10 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::Client;
-use super::failure::Failure;
-use super::request::get;
-use super::response::expect_ok;
-use super::stage::Stage;
+use super::http_text::expect_ok;
+use super::http_text::get;
+use super::stage::{Failure, Stage};
 
 pub(super) const CLAUSES: [Clause; 3] = [
     Clause::core(

@@ -6,7 +6,7 @@
 use throng_record::{Check, CheckKind, CheckResult};
 
 use super::{Kind, made, not_applicable, percent};
-use crate::cpu_time::{Stolen, certain_ns};
+use crate::cpu_time::{Stolen, is_too_much};
 use crate::lost::Lost;
 
 pub(super) const KIND: Kind = Kind {
@@ -22,20 +22,19 @@ pub(super) fn check(stolen: Option<Stolen>, lost: Lost) -> Check {
         return not_applicable(kind, "the kernel's account of CPU time could not be read");
     };
     let share = stolen.stolen_ns as f64 / stolen.all_ns as f64;
-    let certain_ns = certain_ns(stolen.stolen_ns, stolen.cpus);
     let bound = lost.share_max(stolen.cpus);
     let evidence = format!(
         "the hypervisor took {} of the CPUs' time in the measured window (at most {}, and a tick for each CPU)",
         percent(share),
         percent(bound)
     );
-    if certain_ns as f64 <= bound * stolen.all_ns as f64 {
-        made(kind, CheckResult::Passed, share, bound, evidence)
-    } else {
+    if is_too_much(stolen.stolen_ns, stolen.all_ns, stolen.cpus, lost) {
         let detail = format!(
             "{evidence}: a neighbour on the same host was busy; run again at a quieter time, or on a machine with CPUs of its own"
         );
         made(kind, CheckResult::Disturbed, share, bound, detail)
+    } else {
+        made(kind, CheckResult::Passed, share, bound, evidence)
     }
 }
 

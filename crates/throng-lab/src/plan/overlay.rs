@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
+use throng_record::PhaseName;
 use throng_record::plan::Experiment;
 
-use super::phases::PhaseKind;
 use super::{PlanDraft, Sweep, keys};
 
 impl PlanDraft {
@@ -106,13 +106,13 @@ impl PlanDraft {
             length.map(|one| one.min(longest))
         };
         let ends_by_time = self.messages.is_none() && self.confidence.is_none();
-        let has_length = self.has_phase(PhaseKind::Exchange) && ends_by_time;
+        let has_length = self.has_phase(PhaseName::Exchange) && ends_by_time;
         let connections = self.connections.clone();
         Self {
             repeats: Some(1),
             connections: connections.map(|all| all.map(|connections| connections.min(10_000))),
             duration: has_length.then(|| short(&self.duration)),
-            hold: self.has_phase(PhaseKind::Hold).then(|| short(&self.hold)),
+            hold: self.has_phase(PhaseName::Hold).then(|| short(&self.hold)),
             ..Self::default()
         }
     }

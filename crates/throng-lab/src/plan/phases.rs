@@ -4,105 +4,88 @@
 //! Left out on purpose: two exchanges in one trial. Which of them a check or a finding speaks of would have to be told, and a sweep compares two rates as well.
 
 use serde::de::{self, Deserialize, Deserializer};
+use throng_record::PhaseName;
 
 use super::PlanDraft;
 use throng_catalogue::suggest::or_list;
-
-/// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PhaseKind {
-    /// Every connection is opened.
-    Connect,
-    /// Nothing is sent.
-    Hold,
-    /// Messages are exchanged.
-    Exchange,
-    /// A sample of the connections is pinged.
-    Ping,
-    /// Every connection is closed.
-    Close,
-}
 
 /// A phase as it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseDraft {
     /// What is done.
-    pub kind: PhaseKind,
+    pub kind: PhaseName,
     /// With these keys; the plan has taken them over once it is read.
     keys: PlanDraft,
 }
 
-impl PhaseKind {
-    /// Its word in a plan file.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Connect => "connect",
-            Self::Hold => "hold",
-            Self::Exchange => "exchange",
-            Self::Ping => "ping",
-            Self::Close => "close",
-        }
-    }
+/// The kinds of phases that a plan can write, and the keys that may stand in each.
+const KINDS: [(PhaseName, &[&str]); 5] = [
+    (
+        PhaseName::Connect,
+        &["connections", "connect-concurrency", "connect-rate"],
+    ),
+    (PhaseName::Hold, &["duration"]),
+    (
+        PhaseName::Exchange,
+        &[
+            "duration",
+            "messages",
+            "confidence",
+            "max-duration",
+            "warmup",
+            "outstanding",
+            "lockstep",
+            "rate",
+            "arrivals",
+            "spin",
+        ],
+    ),
+    (PhaseName::Ping, &["pings"]),
+    (PhaseName::Close, &[]),
+];
 
-    /// The keys that may stand in it.
-    fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Connect => &["connections", "connect-concurrency", "connect-rate"],
-            Self::Hold => &["duration"],
-            Self::Exchange => &[
-                "duration",
-                "messages",
-                "confidence",
-                "max-duration",
-                "warmup",
-                "outstanding",
-                "lockstep",
-                "rate",
-                "arrivals",
-                "spin",
-            ],
-            Self::Ping => &["pings"],
-            Self::Close => &[],
-        }
+/// What a plan calls a key of a phase.
+fn in_plan(kind: PhaseName, key: &str) -> &str {
+    match (kind, key) {
+        (PhaseName::Hold, "duration") => "hold",
+        (_, key) => key,
     }
+}
 
-    /// The phase that has no use for being left out where this key of the plan is mentioned.
-    pub(super) fn of_key(key: &str) -> Option<Self> {
-        match key {
-            "hold" => Some(Self::Hold),
-            _ => [Self::Exchange, Self::Ping]
-                .into_iter()
-                .find(|kind| kind.keys().contains(&key)),
-        }
-    }
-
-    /// What the plan calls a key of it.
-    fn in_plan(self, key: &str) -> &str {
-        match (self, key) {
-            (Self::Hold, "duration") => "hold",
-            (_, key) => key,
-        }
-    }
+/// The phase without which a key of the plan has no use. Connections are opened whether or not that is written.
+pub(super) fn of_key(key: &str) -> Option<PhaseName> {
+    let mut kinds = KINDS
+        .into_iter()
+        .filter(|(kind, _)| *kind != PhaseName::Connect);
+    let kind = kinds.find(|(kind, keys)| keys.iter().any(|own| in_plan(*kind, own) == key));
+    kind.map(|(kind, _)| kind)
 }
 
 impl<'de> Deserialize<'de> for PhaseDraft {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut table = toml::Table::deserialize(deserializer)?;
-        let Some(kind) = table.remove("do") else {
-            return Err(de::Error::custom(
-                "a phase says what is done; write do = \"connect\", \"hold\", \"exchange\", \"ping\" or \"close\"",
-            ));
+        let written = table.remove("do");
+        let kind = written.clone().and_then(|kind| kind.try_into().ok());
+        let known = KINDS.into_iter().find(|(known, _)| Some(*known) == kind);
+        let Some((kind, own)) = known else {
+            let words = KINDS.map(|(kind, _)| format!("\"{}\"", kind.name()));
+            let why = match written {
+                None => "a phase says what is done".to_owned(),
+                Some(other) => format!("{other} is no phase that a plan can write"),
+            };
+            return Err(de::Error::custom(format!(
+                "{why}; write do = {}",
+                or_list(&words)
+            )));
         };
-        let kind: PhaseKind = kind.try_into().map_err(de::Error::custom)?;
         let keys: PlanDraft = table.try_into().map_err(de::Error::custom)?;
-        let unknown = |key: &&String| !kind.keys().contains(&key.as_str());
+        let unknown = |key: &&String| !own.contains(&key.as_str());
         match keys.mentioned().iter().find(unknown) {
             None => Ok(Self { kind, keys }),
             Some(key) => Err(de::Error::custom(format!(
                 "`{key}` is no key of the phase {}; {}",
                 kind.name(),
-                match kind.keys() {
+                match own {
                     [] => "it has none".to_owned(),
                     keys => format!("it has {}", or_list(keys)),
                 }
@@ -125,7 +108,7 @@ impl PlanDraft {
             let own = keys.mentioned();
             let twice = own
                 .iter()
-                .find(|key| mentioned.iter().any(|known| known == kind.in_plan(key)));
+                .find(|key| mentioned.iter().any(|known| known == in_plan(*kind, key)));
             if let Some(key) = twice {
                 return Err(format!(
                     "`{key}` of the phase {} stands in the plan already; write it once",
@@ -133,7 +116,7 @@ impl PlanDraft {
                 ));
             }
             let mut keys = std::mem::take(keys);
-            if *kind == PhaseKind::Hold {
+            if *kind == PhaseName::Hold {
                 keys.hold = keys.duration.take();
             }
             self.take(keys);
@@ -143,7 +126,7 @@ impl PlanDraft {
     }
 
     /// Whether it has a phase of this kind.
-    pub(super) fn has_phase(&self, wanted: PhaseKind) -> bool {
+    pub(super) fn has_phase(&self, wanted: PhaseName) -> bool {
         let mut phases = self.phase.iter().flatten();
         phases.any(|phase| phase.kind == wanted)
     }

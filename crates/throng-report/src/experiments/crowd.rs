@@ -9,6 +9,7 @@ use crate::format::{self, exact, rate};
 use crate::outcome::figure_or_reason;
 use crate::row::Row;
 use crate::standing::Standing;
+use crate::table::Column;
 use crate::worth::{Sorted, Worth};
 
 /// Where a server runs into its real limit is the question, so that there are figures of whatever there is: without valid trials of the partial ones, else of
@@ -68,17 +69,19 @@ pub(crate) fn connected(row: &Row) -> Option<u32> {
     row.value("connected").map(|connected| connected as u32)
 }
 
-/// `28,000`, or `14,116 of 28,000`; what is wrong stands before it.
-pub(crate) fn outcome(row: &Row) -> String {
+/// `28,000`, or `14,116 of 28,000`.
+pub(crate) fn connected_of_asked(row: &Row) -> Option<String> {
+    let connected = connected(row)?;
+    Some(match connected < row.connections {
+        true => format::of(connected, row.connections),
+        false => exact(connected.into()),
+    })
+}
+
+/// The same; what is wrong stands before it.
+fn outcome(row: &Row) -> String {
     let mark = mark(row);
-    let connected = connected(row).map(|connected| {
-        if connected < row.connections {
-            format::of(connected, row.connections)
-        } else {
-            exact(connected.into())
-        }
-    });
-    match (row.standing, connected) {
+    match (row.standing, connected_of_asked(row)) {
         (Standing::Partial, Some(connected)) => {
             let part = row.part_in_words();
             format!("{mark}{}", part.unwrap_or(connected))
@@ -91,6 +94,16 @@ pub(crate) fn outcome(row: &Row) -> String {
             why + &connected.unwrap_or_default()
         }
     }
+}
+
+/// How far the connecting came; where that is nowhere, why.
+pub(crate) fn opened() -> Column<Row> {
+    Column::words("connections\nopened", outcome).that_says_why()
+}
+
+/// All that went wrong.
+pub(crate) fn errors() -> Column<Row> {
+    Column::words("errors", |row: &Row| exact(errors_total(row))).aligned_right()
 }
 
 /// `1,000,000`, and what else is swept below it.

@@ -6,18 +6,15 @@ pub mod published;
 use throng_record::{Plan, Setting, TargetRecord, Trial};
 
 use crate::circumstances::Circumstances;
-use crate::experiment::{Experiment, Section};
-use crate::experiments::messages::{self, limit, one_for_each, rate, ratio};
+use crate::experiments::messages::{OfMessages, limit, rate, ratio};
 use crate::format;
-use crate::grid::Grid;
 use crate::leading::{Leading, by_pacing};
 use crate::measured::Measured;
 use crate::published::Published;
 use crate::ratio::Compared;
 use crate::row::Row;
 use crate::summary::Summary;
-use crate::table::{Column, Sheet, absent, figure, target};
-use crate::view::{Block, Brief};
+use crate::table::{Column, absent, figure};
 
 /// The experiment.
 pub(crate) struct Echo;
@@ -32,7 +29,7 @@ impl Measured for Echo {
     }
 }
 
-impl Experiment for Echo {
+impl OfMessages for Echo {
     fn circumstances(&self, asked: &Circumstances<'_>) -> Vec<String> {
         let mut phrases: Vec<String> = asked.protocol().into_iter().collect();
         phrases.push(asked.connections());
@@ -40,55 +37,15 @@ impl Experiment for Echo {
         phrases
     }
 
-    fn answer(&self, summary: &Summary<'_>) -> Vec<String> {
-        messages::answer::sentences(summary)
+    fn unit(&self) -> &'static str {
+        "messages/s"
     }
 
-    fn blocks(&self, summary: &Summary<'_>) -> Vec<Block> {
-        blocks(summary)
-    }
-
-    fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
-        (brief(summary), Vec::new())
-    }
-
-    fn costs(&self, summary: &Summary<'_>) -> Vec<Column<Row>> {
-        costs(summary)
-    }
-
-    fn legend(&self, summary: &Summary<'_>) -> Vec<String> {
-        messages::legend::lines(summary)
-    }
-
-    fn notes_of_rows(&self, summary: &Summary<'_>) -> Vec<String> {
-        messages::notes::of_rows(summary)
-    }
-
-    fn sections(&self, summary: &Summary<'_>) -> Vec<Section> {
-        messages::notes::sections(summary)
-    }
-
-    fn schedule(&self, summary: &Summary<'_>) -> Vec<String> {
-        messages::notes::schedule(summary)
-    }
-
-    fn sources(&self, summary: &Summary<'_>) -> Vec<String> {
-        sources(summary)
-    }
-}
-
-fn blocks(summary: &Summary<'_>) -> Vec<Block> {
-    let figures = &summary.figures;
-    let of = |key| figure(figures, key);
-    vec![Block::Rows(Sheet {
-        labels: vec![target()],
-        themes: vec![
-            vec![
-                rate(summary, summary.unit),
-                ratio(summary),
-                published(),
-                limit(),
-            ],
+    fn themes(&self, summary: &Summary<'_>) -> Vec<Vec<Column<Row>>> {
+        let figures = &summary.figures;
+        let of = |key| figure(figures, key);
+        vec![
+            vec![rate(summary), ratio(summary), published(), limit()],
             [
                 "latency_ns_p50",
                 "latency_ns_p90",
@@ -102,19 +59,13 @@ fn blocks(summary: &Summary<'_>) -> Vec<Block> {
                 of("server_cpu_per_message_ns"),
                 of("server_memory_per_connection_bytes"),
             ],
-        ],
-        is_joined: true,
-        groups: summary.by_setting(),
-    })]
-}
+        ]
+    }
 
-/// One table for each setting.
-fn brief(summary: &Summary<'_>) -> Vec<Brief> {
-    let of = |key| figure(&summary.figures, key);
-    let columns = || {
+    fn brief(&self, summary: &Summary<'_>) -> Vec<Column<Row>> {
+        let of = |key| figure(&summary.figures, key);
         vec![
-            target(),
-            rate(summary, summary.unit),
+            rate(summary),
             of("latency_ns_p50"),
             of("latency_ns_p99"),
             of("server_cpu_per_message_ns"),
@@ -122,27 +73,29 @@ fn brief(summary: &Summary<'_>) -> Vec<Brief> {
             ratio(summary),
             of("server_memory_per_connection_bytes"),
         ]
-    };
-    one_for_each(summary.by_setting(), columns)
-}
+    }
 
-/// What the last setting of a sweep cost.
-fn costs(summary: &Summary<'_>) -> Vec<Column<Row>> {
-    let keys: &[&'static str] = match summary.compared() {
-        Compared::MessagesPerSecond => &[
-            "latency_ns_p99",
-            "server_cpu_per_message_ns",
-            "server_memory_per_connection_bytes",
-        ],
-        // The overview has the latency already.
-        Compared::LatencyP99 => &[
-            "server_cpu_per_message_ns",
-            "server_memory_per_connection_bytes",
-        ],
-    };
-    keys.iter()
-        .map(|key| figure(&summary.figures, *key))
-        .collect()
+    fn costs(&self, summary: &Summary<'_>) -> Vec<Column<Row>> {
+        let keys: &[&'static str] = match summary.compared() {
+            Compared::MessagesPerSecond => &[
+                "latency_ns_p99",
+                "server_cpu_per_message_ns",
+                "server_memory_per_connection_bytes",
+            ],
+            // The overview has the latency already.
+            Compared::LatencyP99 => &[
+                "server_cpu_per_message_ns",
+                "server_memory_per_connection_bytes",
+            ],
+        };
+        keys.iter()
+            .map(|key| figure(&summary.figures, *key))
+            .collect()
+    }
+
+    fn sources(&self, summary: &Summary<'_>) -> Vec<String> {
+        sources(summary)
+    }
 }
 
 fn published() -> Column<Row> {

@@ -49,18 +49,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let flags = PlanDraft {
-        targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
-        ..arguments.flags.0.clone()
-    };
-    let beside = Inputs {
+    let targets = experiment::targets(&arguments.targets, &arguments.command);
+    let inputs = Inputs {
         capture: arguments.capture.file(),
         catalogue: arguments.catalogue.folder(),
     };
     experiment::carry_out(
         PlanDraft::of(Experiment::Backlog),
-        flags,
+        arguments.flags.on(targets),
         &arguments.run,
-        beside,
+        inputs,
     )
 }

@@ -47,13 +47,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let flags = PlanDraft {
-        targets: Some(experiment::targets(&arguments.targets, &arguments.command)),
-        ..arguments.flags.0.clone()
-    };
-    let beside = Inputs {
+    let targets = experiment::targets(&arguments.targets, &arguments.command);
+    let inputs = Inputs {
         catalogue: arguments.catalogue.folder(),
         ..Inputs::default()
     };
-    experiment::carry_out(PlanDraft::default(), flags, &arguments.run, beside)
+    experiment::carry_out(
+        PlanDraft::default(),
+        arguments.flags.on(targets),
+        &arguments.run,
+        inputs,
+    )
 }

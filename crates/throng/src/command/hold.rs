@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         connections: Some(arguments.connections.clone()),
         ..arguments.flags.0.clone()
     };
-    let beside = Inputs {
+    let inputs = Inputs {
         catalogue: arguments.catalogue.folder(),
         ..Inputs::default()
     };
@@ -60,6 +60,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         PlanDraft::of(Experiment::Hold),
         flags,
         &arguments.run,
-        beside,
+        inputs,
     )
 }

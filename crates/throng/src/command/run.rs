@@ -56,11 +56,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     let draft = read(&arguments.plan)?;
     let flags = arguments.flags.0.clone();
-    let beside = Inputs {
+    let inputs = Inputs {
         capture: arguments.capture.file(),
         catalogue: arguments.catalogue.folder(),
     };
-    experiment::carry_out(draft, flags, &arguments.run, beside)
+    experiment::carry_out(draft, flags, &arguments.run, inputs)
 }
 
 fn listing() -> Result<String, Failure> {

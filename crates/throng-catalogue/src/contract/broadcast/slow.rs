@@ -4,8 +4,8 @@ use throng_record::ContractException;
 
 use super::super::clause::{Clause, Outcome, Verdict};
 use super::super::client::Received;
-use super::super::failure::Failure;
 use super::super::slow_reader::kernel_bytes_max;
+use super::super::stage::Failure;
 use super::super::stage::Stage;
 use super::{Client, join, say};
 

@@ -1,11 +1,11 @@
 //! What a fleet does in the order that the plan has written.
 
-use throng_record::{PhaseSpec, Sequence, Workload};
+use throng_record::{PhaseName, PhaseSpec, Sequence, Workload};
 
 use super::exchange::{self, Asked, connections};
 use super::hold;
 use crate::plan::draft::Point;
-use crate::plan::phases::PhaseKind;
+use crate::plan::phases::of_key;
 use crate::plan::{PlanDraft, PlanError};
 
 /// Refuses an order that cannot be, and keys of a phase that there is not.
@@ -26,18 +26,18 @@ pub(super) fn check(draft: &PlanDraft) -> Result<(), PlanError> {
         }
     }
     let place = |wanted| kinds.iter().position(|&kind| kind == wanted);
-    if place(PhaseKind::Connect).is_some_and(|place| place > 0) {
+    if place(PhaseName::Connect).is_some_and(|place| place > 0) {
         return refuse("`connect` is the first: all else needs open connections");
     }
-    if place(PhaseKind::Close).is_some_and(|place| place + 1 < kinds.len()) {
+    if place(PhaseName::Close).is_some_and(|place| place + 1 < kinds.len()) {
         return refuse("`close` is the last: nothing is open after it");
     }
     let mentioned = draft.mentioned();
-    let lacking = |key: &&String| PhaseKind::of_key(key).is_some_and(|kind| !kinds.contains(&kind));
+    let lacking = |key: &&String| of_key(key).is_some_and(|kind| !kinds.contains(&kind));
     match mentioned.iter().find(lacking) {
         None => Ok(()),
         Some(key) => {
-            let phase = PhaseKind::of_key(key).map_or("", PhaseKind::name);
+            let phase = of_key(key).map_or("", PhaseName::name);
             Err(PlanError::Phases(format!(
                 "`{key}` is of the phase {phase}, which is not among them; add it, or leave {key} out"
             )))
@@ -45,7 +45,7 @@ pub(super) fn check(draft: &PlanDraft) -> Result<(), PlanError> {
     }
 }
 
-fn kinds(draft: &PlanDraft) -> Vec<PhaseKind> {
+fn kinds(draft: &PlanDraft) -> Vec<PhaseName> {
     let phases = draft.phase.iter().flatten();
     phases.map(|phase| phase.kind).collect()
 }
@@ -56,10 +56,10 @@ pub(super) fn asked(point: &Point, draft: &PlanDraft) -> Result<Asked, PlanError
     let mut phases = Vec::new();
     for kind in kinds(draft) {
         phases.extend(match kind {
-            PhaseKind::Connect | PhaseKind::Close => None,
-            PhaseKind::Hold => Some(hold::hold(point)),
-            PhaseKind::Exchange => Some(PhaseSpec::Exchange(exchange::on_kept(point)?)),
-            PhaseKind::Ping => hold::ping(point, connections, draft.is_shortened)?,
+            PhaseName::Hold => Some(hold::hold(point)),
+            PhaseName::Exchange => Some(PhaseSpec::Exchange(exchange::on_kept(point)?)),
+            PhaseName::Ping => hold::ping(point, connections, draft.is_shortened)?,
+            _ => None,
         });
     }
     Ok(Asked {

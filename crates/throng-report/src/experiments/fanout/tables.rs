@@ -2,7 +2,7 @@
 
 use super::overview;
 use crate::experiments::crowd;
-use crate::format::{self, exact};
+use crate::format;
 use crate::median::Estimate;
 use crate::phases::{self, PhaseKind};
 use crate::row::Row;
@@ -42,10 +42,9 @@ fn targets(summary: &Summary<'_>) -> Sheet<Row> {
         labels: vec![target()],
         themes: vec![
             vec![
-                Column::words("connections\nopened", crowd::outcome).that_says_why(),
+                crowd::opened(),
                 Column::words("connects/s", connects_per_second),
-                Column::words("errors", |row: &Row| exact(crowd::errors_total(row)))
-                    .aligned_right(),
+                crowd::errors(),
                 of("server_rss_connected_bytes"),
                 of("server_pss_connected_bytes"),
             ],

@@ -3,7 +3,7 @@
 use super::tables::each;
 use crate::answer::SETTINGS;
 use crate::experiments::crowd;
-use crate::format::{self, exact, list, time_ns};
+use crate::format::{self, list, time_ns};
 use crate::row::Row;
 use crate::standing::Standing;
 
@@ -18,10 +18,7 @@ fn sentence(row: &Row) -> Option<String> {
     if matches!(row.standing, Standing::Invalid | Standing::Failed) {
         return None;
     }
-    let opened = match crowd::connected(row)? {
-        all if all == row.connections => exact(all.into()),
-        some => format::of(some, row.connections),
-    };
+    let opened = crowd::connected_of_asked(row)?;
     let bytes = each(row);
     let bytes: Vec<String> = bytes
         .map(|(of, bytes)| format!("{} in the {of}", format::bytes(bytes)))

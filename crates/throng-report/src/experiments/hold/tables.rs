@@ -50,7 +50,7 @@ fn themes(summary: &Summary<'_>) -> [Vec<Column<Row>>; 3] {
     };
     [
         vec![
-            opened(),
+            crowd::opened(),
             median("opened_ns"),
             median("connects_per_second_first"),
             median("connects_per_second_last"),
@@ -74,7 +74,7 @@ fn themes(summary: &Summary<'_>) -> [Vec<Column<Row>>; 3] {
             of("ping_latency_ns_p50"),
             of("ping_latency_ns_p99"),
             of("ping_latency_ns_max"),
-            Column::words("errors", |row: &Row| exact(crowd::errors_total(row))).aligned_right(),
+            crowd::errors(),
         ],
     ]
 }
@@ -89,7 +89,7 @@ pub(crate) fn brief(summary: &Summary<'_>) -> Vec<Brief> {
     let columns = vec![
         target(),
         asked(),
-        opened(),
+        crowd::opened(),
         with_spread(&summary.figures, "opened_ns"),
         memory(summary, SERVER, "server's own\n/connection"),
         memory(summary, KERNEL, "kernel's\n/connection"),
@@ -116,10 +116,6 @@ pub(crate) fn by_target(summary: &Summary<'_>) -> Vec<Row> {
 
 fn asked() -> Column<Row> {
     Column::words("asked", crowd::asked).aligned_right()
-}
-
-fn opened() -> Column<Row> {
-    Column::words("connections\nopened", crowd::outcome).that_says_why()
 }
 
 fn memory(summary: &Summary<'_>, key: &'static str, heading: &str) -> Column<Row> {

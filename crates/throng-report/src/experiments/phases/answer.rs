@@ -26,11 +26,7 @@ fn sentence(row: &Row) -> Option<String> {
 }
 
 fn connected(row: &Row) -> Option<String> {
-    let opened = crowd::connected(row)?;
-    let opened = match opened < row.connections {
-        true => format::of(opened, row.connections),
-        false => exact(opened.into()),
-    };
+    let opened = crowd::connected_of_asked(row)?;
     let length = time_ns(row.value("opened_ns")?);
     Some(format!("opened {opened} connections in {length}"))
 }

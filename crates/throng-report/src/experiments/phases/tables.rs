@@ -35,17 +35,13 @@ fn sheet(summary: &Summary<'_>, phase: PhaseName) -> Sheet<Row> {
     }
 }
 
-fn opened() -> Column<Row> {
-    Column::words("connections\nopened", crowd::outcome).that_says_why()
-}
-
 /// The figures of its kind that are asked for most.
 fn own(summary: &Summary<'_>, phase: PhaseName) -> Vec<Column<Row>> {
     let of = |key: &'static str| figure(&summary.figures, key);
     let median = |key: &'static str| with_spread(&summary.figures, key);
     match phase {
         PhaseName::Connect => vec![
-            opened(),
+            crowd::opened(),
             median("opened_ns"),
             median("connects_per_second"),
             of("connect_latency_ns_p50"),
@@ -53,7 +49,7 @@ fn own(summary: &Summary<'_>, phase: PhaseName) -> Vec<Column<Row>> {
             of("connect_latency_ns_max"),
         ],
         PhaseName::Exchange => vec![
-            messages::rate(summary, summary.unit),
+            messages::rate(summary),
             of("latency_ns_p50"),
             of("latency_ns_p90"),
             of("latency_ns_p99"),
@@ -98,7 +94,7 @@ pub(super) fn brief(summary: &Summary<'_>) -> Vec<Brief> {
     let columns = || {
         vec![
             target(),
-            opened(),
+            crowd::opened(),
             of("opened_ns"),
             of("messages_per_second"),
             of("latency_ns_p99"),

@@ -14,9 +14,6 @@ A run has the figures of the phases that its experiment consists of, and those o
 median of its trials; of latencies the percentile of all of them together; of failures the sum.
 ";
 
-/// Points of a distribution, as they end names.
-const QUANTILES: [&str; 7] = ["mean", "p50", "p90", "p99", "p99_9", "p99_99", "max"];
-
 /// The name of a figure and its text; one that several phases have is told once.
 pub(super) fn texts() -> Vec<(String, String)> {
     let mut texts: Vec<(String, String)> = Vec::new();
@@ -108,14 +105,7 @@ impl Family<'_> {
 fn families(figures: &[Figure]) -> Vec<Family<'_>> {
     let mut families: Vec<Family<'_>> = Vec::new();
     for figure in figures {
-        let key = figure.key.as_ref();
-        let quantile = QUANTILES.into_iter().find(|one| {
-            let stem = key.strip_suffix(one);
-            stem.is_some_and(|stem| stem.ends_with("_ns_"))
-        });
-        let stem = key
-            .strip_suffix(quantile.unwrap_or_default())
-            .unwrap_or(key);
+        let (stem, quantile) = (figure.stem(), figure.quantile());
         match families.last_mut().filter(|last| last.stem == stem) {
             Some(last) => last.quantiles.extend(quantile),
             None => families.push(Family {

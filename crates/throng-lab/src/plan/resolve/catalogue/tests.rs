@@ -1,7 +1,5 @@
 //! Plans with servers that are made for the test: a directory each, with a shell script in it at most.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use throng_catalogue::catalogue::{Cache, Catalogue, prepare_plan};
@@ -10,50 +8,12 @@ use throng_record::{Plan, TargetKind};
 
 use crate::plan::{Environment, PlanDraft, PlanError, resolve, test_environment};
 
-/// A catalogue, and a cache that begins empty.
-struct Bench {
-    folder: tempfile::TempDir,
-}
+#[path = "../../../../../throng-catalogue/src/catalogue/tests/bench.rs"]
+mod bench;
+
+use bench::Bench;
 
 impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::create_dir(folder.path().join("catalogue")).expect("made");
-        Self { folder }
-    }
-
-    fn directory(&self, name: &str) -> PathBuf {
-        self.folder.path().join("catalogue").join(name)
-    }
-
-    fn write(&self, name: &str, file: &str, text: &str) {
-        let directory = self.directory(name);
-        fs::create_dir_all(&directory).expect("made");
-        fs::write(directory.join(file), text).expect("written");
-    }
-
-    /// A server with version 2.5 of its runtime, and what else is to stand in its declaration.
-    fn server(&self, name: &str, more: &str) {
-        self.declare(name, &["echo", "http", "oneshot"], "echo Thing 2.5.1", more);
-    }
-
-    fn declare(&self, name: &str, workloads: &[&str], version: &str, more: &str) {
-        let text = format!(
-            "title = 'T'\nlanguage = 'L'\nmodel = 'tasks'\nworkloads = {workloads:?}\nsource = 'S.'\n\
-             run = ['sh', 'server.sh']\n[runtime]\nname = 'Thing'\nversion = ['sh', '-c', '{version}']\n\
-             least = '2.5'\ninstall = 'apt-get install thing'\n{more}"
-        );
-        self.write(name, "server.toml", &text);
-    }
-
-    fn catalogue(&self) -> Catalogue {
-        Catalogue::read(&self.folder.path().join("catalogue")).expect("there")
-    }
-
-    fn cache(&self) -> Cache {
-        Cache::at(self.folder.path().join("cache"))
-    }
-
     fn environment(&self) -> Environment {
         Environment {
             catalogue: self.catalogue(),

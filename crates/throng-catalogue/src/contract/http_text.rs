@@ -1,7 +1,13 @@
-//! Responses of HTTP/1.1, as far as the contract needs them.
+//! Requests and responses of HTTP/1.1, as far as the contract needs them.
 
 use super::client::{Client, quoted};
-use super::failure::Failure;
+use super::stage::Failure;
+
+pub(super) const PLAIN: &[u8] = b"GET / HTTP/1.1\r\nHost: throng\r\n\r\n";
+
+pub(super) fn get(query: &str) -> Vec<u8> {
+    format!("GET /?{query} HTTP/1.1\r\nHost: throng\r\n\r\n").into_bytes()
+}
 
 /// A response with a Content-Length.
 #[derive(Debug, PartialEq, Eq)]
