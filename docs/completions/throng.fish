@@ -62,7 +62,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l closing -d 'How th
 reset\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l hold -d 'How long all connections stay open before the pings (hold, phases) [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l pings -d 'Connections to ping, spread evenly, or all (hold, phases) [default: 1000 at most]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards (fanout, hold, phases) [default: 1; hold, phases: 64, fewer with many shards]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards (fanout, hold, phases) [default: 64, fewer with many shards; fanout: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l connect-rate -d 'Connects begun per second (fanout, hold, phases) [default: as fast as possible]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6; backlog, fanout: 3; hold: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l baseline -d 'Target to compare the others with [default: the first]' -r

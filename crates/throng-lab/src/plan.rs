@@ -5,15 +5,19 @@
 //! several values is a [`Sweep`]: every combination of all such values becomes one [`throng_record::Setting`]. The resolved
 //! [`throng_record::Plan`] is what runs and what stands in the record.
 
+mod cpus;
 mod draft;
 mod environment;
 mod error;
 mod escape;
+mod experiments;
 mod file;
 mod flag;
 mod flag_text;
 mod kernel;
 pub mod keys;
+mod keys_in;
+mod notes;
 mod overlay;
 mod phases;
 mod resolve;
@@ -28,8 +32,8 @@ pub use draft::PlanDraft;
 pub use environment::Environment;
 pub(crate) use environment::model_of;
 pub use error::PlanError;
+pub(crate) use experiments::asks_for_service_time;
 pub use kernel::{KernelDraft, KernelSetting};
-pub(crate) use resolve::asks_for_service_time;
 pub use resolve::{KernelNameError, Resolved, resolve};
 pub use sweep::{Sweep, Swept};
 #[cfg(test)]

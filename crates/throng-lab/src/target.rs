@@ -21,6 +21,9 @@ pub(crate) mod http;
 pub mod multiplexer;
 mod options;
 
+/// Stands for every built-in model, or every multiplexer, in the vocabulary's order.
+pub(crate) const ALL: &str = "all";
+
 /// A target as written. In a plan file a text is a model or an address, and a table `{ command = "…", name = "…" }` is a
 /// command; on the command line TARGET is a text and `--command` a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +67,7 @@ impl TargetDraft {
             return false;
         };
         let word = text.split_whitespace().next().unwrap_or_default();
-        let is_known = word == "all" || models.iter().any(|model| model.name == word);
+        let is_known = word == ALL || models.iter().any(|model| model.name == word);
         !(is_known || word.contains("://") || word.starts_with("unix:"))
     }
 

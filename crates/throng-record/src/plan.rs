@@ -38,6 +38,17 @@ impl Experiment {
         Self::Phases,
     ];
 
+    /// Their names.
+    pub const NAMES: [&str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut place = 0;
+        while place < names.len() {
+            names[place] = Self::ALL[place].name();
+            place += 1;
+        }
+        names
+    };
+
     /// Its name in plan files, and that of its command.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -49,6 +60,15 @@ impl Experiment {
             Self::Hold => "hold",
             Self::Churn => "churn",
             Self::Phases => "phases",
+        }
+    }
+
+    /// Its name in a sentence.
+    #[must_use]
+    pub const fn in_prose(self) -> &'static str {
+        match self {
+            Self::Fanout => "fan-out",
+            other => other.name(),
         }
     }
 

@@ -6,8 +6,7 @@ use anstream::eprintln;
 use indicatif::{ProgressBar, ProgressStyle};
 use throng_lab::{Event, TrialPhase};
 use throng_record::format::{count, plural};
-use throng_record::plan::Experiment;
-use throng_record::{PhaseName, Plan, TargetKind, TargetRecord};
+use throng_record::{PhaseName, Plan, Setting, TargetKind, TargetRecord};
 use throng_report::setting::heading;
 
 use crate::failure::note;
@@ -172,11 +171,12 @@ fn in_words(length: Duration) -> String {
 
 /// Whether a trial may wait for timeouts that nobody has foreseen: of the limits of servers that are not built in nothing is known.
 fn may_take_longer(plan: &Plan) -> bool {
-    let holds_many = plan.experiment != Experiment::Echo
-        && plan
-            .settings
+    let is_of_many = |setting: &Setting| {
+        [PhaseName::Get, PhaseName::Hold]
             .iter()
-            .any(|one| one.phases.has(PhaseName::Connect));
+            .any(|&phase| setting.phases.has(phase))
+    };
+    let holds_many = plan.settings.iter().any(is_of_many);
     let is_unknown = |target: &TargetRecord| target.kind != TargetKind::BuiltIn;
     holds_many && plan.targets.iter().any(is_unknown)
 }

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 use throng_findings::checks::kind;
 use throng_record::format::plural;
-use throng_record::plan::Experiment;
-use throng_record::{Check, CheckKind, CheckResult, Outcome, Plan, RunRecord, SideRecord, Trial};
+use throng_record::{
+    Check, CheckKind, CheckResult, ConnectionUse, Outcome, Plan, RunRecord, Setting, SideRecord,
+    Stop, Trial,
+};
 use throng_report::setting::heading;
 
 use crate::failure::Failure;
@@ -134,12 +136,13 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
         let checks = of_cell().flat_map(|trial| &trial.checks);
         let failed = checks.filter(|check| check.result == CheckResult::Failed);
         let first = failed.min_by_key(|check| check.kind);
+        let setting = &record.plan.settings[setting as usize];
         let what = format!(
             "{} has no trial that could be ranked at {}",
             name(&record.plan, target),
-            heading(&record.plan.settings[setting as usize])
+            heading(setting)
         );
-        let failure = Failure::failed(what).hint(hint(record.plan.experiment, first));
+        let failure = Failure::failed(what).hint(hint(setting, first));
         failures.push(match first {
             Some(check) => failure.cause(&check.detail),
             None => failure,
@@ -149,17 +152,20 @@ fn unranked(record: &RunRecord) -> Vec<Failure> {
 }
 
 /// What to do about a cell without a trial to rank.
-fn hint(experiment: Experiment, first: Option<&Check>) -> &'static str {
+fn hint(setting: &Setting, first: Option<&Check>) -> &'static str {
     let nobody_answered = first.is_some_and(|check| check.kind == CheckKind::UnservedConnections);
-    match experiment {
-        Experiment::Echo => {
+    let exchange = setting.phases.exchange();
+    match exchange.map(|spec| (spec.connection, spec.stop)) {
+        Some((ConnectionUse::PerMessage { .. }, stop)) if nobody_answered => match stop {
+            Stop::MessagesEach(_) => {
+                "see the findings in the report, and try one request alone: --clients 1 --requests 1"
+            }
+            _ => {
+                "see the findings in the report, and try one cycle alone: --clients 1 --messages 1"
+            }
+        },
+        Some((ConnectionUse::Kept, _)) => {
             "measure longer (--duration) or more often (--repeats), on a quieter machine; see throng doctor"
-        }
-        Experiment::Backlog if nobody_answered => {
-            "see the findings in the report, and try one request alone: --clients 1 --requests 1"
-        }
-        Experiment::Churn if nobody_answered => {
-            "see the findings in the report, and try one cycle alone: --clients 1 --messages 1"
         }
         _ => "measure more often (--repeats), on a quieter machine; see throng doctor",
     }

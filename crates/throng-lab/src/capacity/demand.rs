@@ -1,10 +1,10 @@
 //! What a plan asks of the machine at one setting of one target.
 
 use throng_record::built_in::ServesAtOnce;
-use throng_record::plan::{Experiment, ListenFamily};
+use throng_record::plan::ListenFamily;
 use throng_record::{
-    Backend, BuiltInModel, DeclaredModel, Network, Plan, Setting, SourceAddresses, TargetKind,
-    TargetRecord,
+    Backend, BuiltInModel, DeclaredModel, Network, PhaseName, Plan, Setting, SourceAddresses,
+    TargetKind, TargetRecord,
 };
 use throng_sys::address::Address;
 
@@ -87,7 +87,7 @@ impl Demand {
                     Some((ends.next()?.ok()?, ends.next()?.ok()?))
                 }),
             is_private: plan.net == Network::Private && target.kind != TargetKind::Running,
-            all_hear: plan.experiment == Experiment::Fanout,
+            all_hear: setting.phases.has(PhaseName::Get),
         }
     }
 

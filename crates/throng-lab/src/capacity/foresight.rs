@@ -1,6 +1,5 @@
 //! The answer in words, for the plan's targets at their greatest number of connections.
 
-use throng_record::plan::Experiment;
 use throng_record::{BuiltInModel, PhaseName, Plan, TargetRecord};
 
 use super::{Demand, Facts, Shortage, memory_bytes, shortages};
@@ -33,7 +32,7 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
         let demand = Demand::of(plan, target, setting, models);
         let mut short = shortages(&demand, facts);
         let fits = short.first().map_or(0, |narrowest| narrowest.holds_about);
-        if short.is_empty() && plan.experiment == Experiment::Hold {
+        if short.is_empty() && setting.phases.has(PhaseName::Hold) {
             foresight.notes.push(enough(target, &demand, facts));
         }
         for shortage in short.extract_if(.., |one| one.is_memory) {

@@ -19,6 +19,7 @@ use super::KernelDraft;
 use super::flag::FromFlag;
 use super::kernel::KernelSweep;
 use super::keys;
+use super::keys::own::OwnKeys;
 use super::phases::PhaseDraft;
 use super::sweep::{Sweep, Swept};
 use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings};
@@ -46,8 +47,8 @@ macro_rules! keys {
         /// A single value for each key that may be swept.
         #[derive(Clone, Debug, Default)]
         pub(super) struct Point {
-            /// Whose defaults hold.
-            pub(super) experiment: Experiment,
+            /// The experiment's words on the keys, whose defaults hold.
+            pub(super) own: &'static OwnKeys,
             /// The values of the keys that are swept, the one that varies slowest first.
             pub(super) swept: Vec<SweptValue>,
             /// Kernel settings, by dotted name.
@@ -107,9 +108,9 @@ macro_rules! keys {
             }
 
             /// Every combination of the values of all keys.
-            pub(super) fn points(&self, kernel: &[KernelSweep]) -> Vec<Point> {
+            pub(super) fn points(&self, kernel: &[KernelSweep], own: &'static OwnKeys) -> Vec<Point> {
                 let mut points = vec![Point {
-                    experiment: self.experiment.unwrap_or_default(),
+                    own,
                     ..Point::default()
                 }];
                 for KernelSweep { name, key, values } in kernel {
@@ -214,7 +215,7 @@ impl PlanDraft {
 impl Point {
     /// What holds where this key is not mentioned.
     pub(super) fn usual<T: Swept>(&self, key: &str) -> T {
-        let usual: Sweep<T> = keys::usual(key, self.experiment);
+        let usual: Sweep<T> = keys::usual(key, self.own);
         usual.values()[0].clone()
     }
 }

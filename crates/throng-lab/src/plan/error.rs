@@ -257,3 +257,22 @@ pub enum PlanError {
     )]
     NestedQuick,
 }
+
+/// A count that must be at least 1.
+pub(super) fn not_zero(
+    key: &'static str,
+    value: Option<u32>,
+    default: u32,
+    why: &'static str,
+    example: &'static str,
+) -> Result<u32, PlanError> {
+    match value.unwrap_or(default) {
+        0 => Err(PlanError::Zero { key, why, example }),
+        count => Ok(count),
+    }
+}
+
+/// Above 0, and a number.
+pub(super) fn is_rate(rate: f64) -> bool {
+    rate.is_finite() && rate > 0.0
+}

@@ -1,21 +1,21 @@
 //! The keys of a plan, each described once.
 //!
-//! One [`Key`] holds all that is said of a key: its name, its flag, its help, its default, and which experiments have no use for it, why,
-//! and what to write instead. Made from that are the flags of every command, their help, the defaults of [`super::resolve()`], its
-//! refusals, and `docs/keys.md`. A key's type and its place in a sweep stand in [`PlanDraft`].
+//! One [`Key`] holds all that is said of a key: its name, its flag, its help, its default. What is another in one experiment, and what that
+//! has no use for, the experiment says itself ([`super::experiments`]). Made from both are the flags of every command, their help, the defaults of [`super::resolve()`], its
+//! refusals, and `docs/keys.md` ([`super::keys_in`]). A key's type and its place in a sweep stand in [`PlanDraft`].
 
-use throng_record::plan::Experiment;
-
-use self::key::{Foreign, flag, key, switch};
-pub use self::key::{Key, Switch, Usual};
+pub use self::key::{Key, Switch};
+use self::key::{flag, key, switch};
+use self::own::OwnKeys;
+pub use self::own::Usual;
 use super::flag::FromFlag;
-use super::{PlanDraft, PlanError};
 
-mod foreign;
 mod generator;
+pub(super) mod instead;
 mod key;
 mod load;
 mod message;
+pub(super) mod own;
 mod pacing;
 mod plan;
 mod servers;
@@ -48,19 +48,10 @@ pub fn find(name: &str) -> Option<&'static Key> {
     all().find(|key| key.name == name)
 }
 
-/// The value that a key has in an experiment where it is not mentioned.
-pub(super) fn usual<T: FromFlag>(name: &str, experiment: Experiment) -> T {
-    match find(name).map(|key| key.usual(experiment)) {
+/// The value that a key has where it is not mentioned, in an experiment with these words of its own.
+pub(super) fn usual<T: FromFlag>(name: &str, own: &OwnKeys) -> T {
+    match find(name).map(|key| key.usual_with(own)) {
         Some(Usual::Value(text)) => T::from_flag(text).expect("a test reads every default"),
-        other => unreachable!("{name} has no value in {experiment:?}: {other:?}"),
+        other => unreachable!("{name} has no value: {other:?}"),
     }
-}
-
-/// Refuses what the experiment has no use for.
-pub(super) fn check(draft: &PlanDraft, experiment: Experiment) -> Result<(), PlanError> {
-    let mentioned = draft.mentioned();
-    let mut refusals = mentioned
-        .iter()
-        .filter_map(|key| find(key)?.refusal(experiment));
-    refusals.next().map_or(Ok(()), Err)
 }

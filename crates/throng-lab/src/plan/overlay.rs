@@ -4,12 +4,7 @@
 //! it paced? what is sent?) replace one another: `--messages` over a plan's `duration` means messages, not a conflict.
 //! Within one draft such a pair stays a conflict, and is reported by [`super::resolve()`].
 
-use std::time::Duration;
-
-use throng_record::PhaseName;
-use throng_record::plan::Experiment;
-
-use super::{PlanDraft, Sweep, keys};
+use super::{PlanDraft, experiments};
 
 impl PlanDraft {
     /// This draft with everything that `over` mentions replaced.
@@ -66,88 +61,16 @@ impl PlanDraft {
         }
     }
 
-    /// The short form: the `[quick]` table laid over the plan, or, where it has none, two repeats of 400 ms; of the backlog
-    /// experiment, which has no length, a single one, and of the accept, fan-out and hold experiments one of fewer connections. Lay the command line over it afterwards. [`super::resolve()`] brings whatever is still longer than two minutes below that.
+    /// The short form: the `[quick]` table laid over the plan, or, where it has none, what its experiment calls short. Lay the command line over it afterwards.
+    /// [`super::resolve()`] brings whatever is still longer than two minutes below that.
     #[must_use]
     pub fn shortened(mut self) -> Self {
-        let quick = self
-            .quick
-            .take()
-            .map_or_else(|| self.usual_quick(), |quick| *quick);
+        let quick = self.quick.take().map_or_else(
+            || experiments::of(self.experiment.unwrap_or_default()).short(&self),
+            |quick| *quick,
+        );
         let mut short = self.overlay(quick);
         short.is_shortened = true;
         short
-    }
-
-    /// Once, with fewer connections, and without lingering where time is spent on purpose.
-    fn usual_quick_of_many(&self) -> Self {
-        let is_fanout = self.experiment == Some(Experiment::Fanout);
-        let most = if is_fanout { 7_000 } else { 10_000 };
-        let linger = Duration::from_millis(400);
-        let shorter = |length: Duration| length.min(linger);
-        let experiment = self.experiment.unwrap_or_default();
-        let usual = || keys::usual("connections", experiment);
-        let connections = self.connections.clone().unwrap_or_else(usual);
-        let rated = self.rate.as_ref().map(|_| linger.into());
-        Self {
-            repeats: Some(1),
-            connections: Some(connections.map(|connections| connections.min(most))),
-            duration: self.duration.clone().or(rated).map(|one| one.map(shorter)),
-            hold: (!is_fanout).then(|| self.hold.clone().unwrap_or(linger.into()).map(shorter)),
-            ..Self::default()
-        }
-    }
-
-    /// Once, with fewer connections, and each phase no longer than others are in short.
-    fn usual_quick_of_phases(&self) -> Self {
-        let longest = Duration::from_millis(400);
-        let short = |length: &Option<Sweep<Duration>>| {
-            let length = length.clone().unwrap_or(longest.into());
-            length.map(|one| one.min(longest))
-        };
-        let ends_by_time = self.messages.is_none() && self.confidence.is_none();
-        let has_length = self.has_phase(PhaseName::Exchange) && ends_by_time;
-        let connections = self.connections.clone();
-        Self {
-            repeats: Some(1),
-            connections: connections.map(|all| all.map(|connections| connections.min(10_000))),
-            duration: has_length.then(|| short(&self.duration)),
-            hold: self.has_phase(PhaseName::Hold).then(|| short(&self.hold)),
-            ..Self::default()
-        }
-    }
-
-    fn usual_quick(&self) -> Self {
-        if self.experiment == Some(Experiment::Accept) {
-            let most = 2_000;
-            let connections = self.connections.clone().unwrap_or(most.into());
-            return Self {
-                repeats: Some(1),
-                connections: Some(connections.map(|connections| connections.min(most))),
-                ..Self::default()
-            };
-        }
-        if self.experiment == Some(Experiment::Phases) {
-            return self.usual_quick_of_phases();
-        }
-        if matches!(self.experiment, Some(Experiment::Fanout | Experiment::Hold)) {
-            return self.usual_quick_of_many();
-        }
-        if self.experiment == Some(Experiment::Backlog) {
-            return Self {
-                repeats: Some(1),
-                ..Self::default()
-            };
-        }
-        let mut quick = Self {
-            repeats: Some(self.repeats.unwrap_or(2).min(2)),
-            ..Self::default()
-        };
-        if self.messages.is_none() {
-            let usual = Duration::from_millis(400);
-            let lengths = self.duration.clone().unwrap_or(usual.into());
-            quick.duration = Some(lengths.map(|length| length.min(usual)));
-        }
-        quick
     }
 }

@@ -3,36 +3,27 @@
 //! What holds for the whole run is resolved once, and every point of the sweep into a setting of its own, so that what is wrong
 //! with one combination of values is found before the first trial. The defaults stand with the keys, in [`super::keys`].
 
-mod accept;
-mod backlog;
 mod catalogue;
-mod churn;
-mod exchange;
-mod fanout;
 mod fleet;
-mod hold;
 mod kernel;
 mod network;
-mod phases;
 mod quick;
 mod setting;
 mod tables;
 mod targets;
 
 use throng_record::built_in::ServesAtOnce;
-use throng_record::plan::{Experiment, ServerLifetime};
+use throng_record::plan::ServerLifetime;
 use throng_record::{Plan, TargetRecord};
 
 use super::draft::Point;
+use super::error::not_zero;
+use super::experiments::{self, Asks};
 use super::kernel::KernelSweep;
-pub(crate) use backlog::asks_for_service_time;
 pub use kernel::KernelNameError;
 
-use super::{Environment, PlanDraft, PlanError, keys};
+use super::{Environment, PlanDraft, PlanError, keys, keys_in};
 use throng_catalogue::suggest::or_list;
-
-/// Stands for every built-in model, in the vocabulary's order.
-const ALL: &str = "all";
 
 /// Of a model, and of a server that declares one.
 const NO_WORKERS: &str = "has no choice of workers: their number is its design";
@@ -62,28 +53,23 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         return Err(PlanError::NestedQuick);
     }
     let experiment = draft.experiment.unwrap_or_default();
-    keys::check(&draft, experiment)?;
-    if experiment == Experiment::Phases {
-        phases::check(&draft)?;
-    }
-    if experiment == Experiment::Hold && draft.targets.is_none() {
-        draft.targets = Some(hold::usual_target());
-    }
+    keys_in::check(&draft, experiment)?;
+    let asks = experiments::of(experiment);
+    let usual_target = || Some(vec![asks.usual_target()?.into()]);
+    draft.targets = draft.targets.or_else(usual_target);
     // A server that lives for the whole sweep meets few connections before many.
     draft.connections = draft.connections.map(super::Sweep::ascending);
     draft.clients = draft.clients.map(super::Sweep::ascending);
-    backlog::check_total(&draft)?;
+    asks.check(&draft)?;
     let mut notes = Vec::new();
-    let mut targets = targets::resolve(&draft, experiment, environment, &mut notes)?;
-    if matches!(experiment, Experiment::Backlog | Experiment::Churn) {
-        backlog::check_asked(&draft, &targets)?;
-    }
+    let mut targets = targets::resolve(&draft, asks, experiment, environment, &mut notes)?;
+    asks.check_targets(&draft, &targets)?;
     let net = network::network(&draft, &targets)?;
     let kernel = kernel::resolve(&draft, environment)?;
-    let points = points(&draft, &kernel, targets.len())?;
+    let points = points(&draft, asks, &kernel, targets.len())?;
     let settings = points
         .into_iter()
-        .map(|point| setting::resolve(&draft, experiment, point, &targets, environment, &mut notes))
+        .map(|point| setting::resolve(&draft, asks, point, &targets, environment, &mut notes))
         .collect::<Result<Vec<_>, _>>()?;
     if draft.workers.is_none() {
         tables::ask_for(&mut targets, &settings, environment, &mut notes);
@@ -95,21 +81,21 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
             .clone()
             .unwrap_or_else(|| experiment.question().to_owned()),
         experiment,
-        baseline: baseline(&draft, experiment, &targets, environment)?,
+        baseline: baseline(&draft, asks, &targets, environment)?,
         targets,
         left_out: vec![],
         repeats: not_zero(
             "repeats",
             draft.repeats,
-            keys::usual("repeats", experiment),
+            keys::usual("repeats", asks.keys()),
             "there would be no trial",
             "6",
         )?,
         quick: draft.is_shortened,
         seed: draft
             .seed
-            .unwrap_or_else(|| keys::usual("seed", experiment)),
-        server: server(&draft, experiment),
+            .unwrap_or_else(|| keys::usual("seed", asks.keys())),
+        server: server(&draft, asks),
         net,
         swept: draft
             .swept(&kernel)
@@ -125,35 +111,15 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
 }
 
 /// What a server is launched for, where trials may share one.
-fn server(draft: &PlanDraft, experiment: Experiment) -> ServerLifetime {
-    let usual = || keys::usual("server", experiment);
+fn server(draft: &PlanDraft, asks: &dyn Asks) -> ServerLifetime {
+    let usual = || keys::usual("server", asks.keys());
     draft.server.unwrap_or_else(usual)
-}
-
-/// Once, however many settings it holds for.
-fn tell(notes: &mut Vec<String>, note: String) {
-    if !notes.contains(&note) {
-        notes.push(note);
-    }
-}
-
-/// A count that must be at least 1.
-fn not_zero(
-    key: &'static str,
-    value: Option<u32>,
-    default: u32,
-    why: &'static str,
-    example: &'static str,
-) -> Result<u32, PlanError> {
-    match value.unwrap_or(default) {
-        0 => Err(PlanError::Zero { key, why, example }),
-        count => Ok(count),
-    }
 }
 
 /// The points of the sweep, counted before they are made.
 fn points(
     draft: &PlanDraft,
+    asks: &dyn Asks,
     kernel: &[KernelSweep],
     targets: usize,
 ) -> Result<Vec<Point>, PlanError> {
@@ -173,7 +139,7 @@ fn points(
             most: CELLS_MAX,
         });
     }
-    Ok(draft.points(kernel))
+    Ok(draft.points(kernel, asks.keys()))
 }
 
 fn name(draft: &PlanDraft, usual: &str) -> Result<String, PlanError> {
@@ -187,17 +153,17 @@ fn name(draft: &PlanDraft, usual: &str) -> Result<String, PlanError> {
     }
 }
 
-/// Without one the first target; of the echo experiment, unless that is a model that has no figure where there are many connections.
+/// Without one the first target that serves all connections at once, where they are kept.
 fn baseline(
     draft: &PlanDraft,
-    experiment: Experiment,
+    asks: &dyn Asks,
     targets: &[TargetRecord],
     environment: &Environment,
 ) -> Result<u32, PlanError> {
     let Some(baseline) = &draft.baseline else {
         let is_bounded = |target: &TargetRecord| {
             let model = environment.model_of(target);
-            experiment == Experiment::Echo
+            !asks.connects_for_each_request()
                 && model.is_some_and(|model| model.serves_at_once != ServesAtOnce::Unbounded)
         };
         let first = targets.iter().position(|target| !is_bounded(target));

@@ -8,7 +8,12 @@ use super::*;
 
 /// A run of one target, whose trials each failed these checks.
 fn record(trials: &[&[CheckKind]]) -> RunRecord {
-    let draft = PlanDraft::parse("targets = ['poll']\nconnections = 5", "test").expect("a plan");
+    record_of("connections = 5", trials)
+}
+
+/// The same of another plan.
+fn record_of(plan: &str, trials: &[&[CheckKind]]) -> RunRecord {
+    let draft = PlanDraft::parse(&format!("targets = ['poll']\n{plan}"), "test").expect("a plan");
     let environment = Environment {
         cpus_allowed: vec![0],
         io_uring_obstacle: None,
@@ -175,16 +180,20 @@ fn noise_in_every_trial_is_an_error_with_its_cause() {
 
 #[test]
 fn the_next_step_names_flags_that_the_experiment_has() {
-    for (kind, part) in [
-        (CheckKind::UnservedConnections, "--clients 1 --requests 1"),
-        (CheckKind::Steal, "--repeats"),
+    let unserved = CheckKind::UnservedConnections;
+    for (experiment, kind, part) in [
+        ("backlog", unserved, "--clients 1 --requests 1"),
+        ("backlog", CheckKind::Steal, "--repeats"),
+        ("churn", unserved, "--clients 1 --messages 1"),
+        ("hold", unserved, "--repeats"),
     ] {
-        let mut record = record(&[&[kind]]);
-        record.plan.experiment = Experiment::Backlog;
-        let words = words(&record);
+        let plan = format!("experiment = '{experiment}'");
+        let words = words(&record_of(&plan, &[&[kind]]));
         assert!(words[0].contains(part), "{words:?}");
         assert!(!words[0].contains("--duration"), "{words:?}");
     }
+    let words = words(&record(&[&[unserved]]));
+    assert!(words[0].contains("--duration"), "{words:?}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The plan itself: its name, its question, its targets. No flag sets them: commands and their arguments do.
 
-use throng_record::plan::Experiment::{Accept, Backlog, Churn, Echo, Fanout, Hold};
+use throng_record::plan::Experiment;
 
-use super::foreign::Instead;
-use super::{Key, Usual, key};
+use super::instead::Instead;
+use super::{Key, key};
 
 pub(super) const KEYS: &[Key] = &[
     key(
@@ -12,24 +12,18 @@ pub(super) const KEYS: &[Key] = &[
     )
     .by_rule("the experiment's"),
     key("title", "What the plan shows, in one sentence").by_rule("the experiment's question"),
-    key(
-        "experiment",
-        "The question asked: echo, backlog, accept, fanout, hold, churn or phases",
-    )
-    .by_rule("echo"),
-    key("targets", "A list of servers, or of multiplexers").usually_in(&[
-        (&[Accept], Usual::Words("all")),
-        (&[Hold], Usual::Words("epoll-shared")),
-    ]),
+    key("experiment", "The question asked")
+        .words(&Experiment::NAMES)
+        .by_rule("echo"),
+    key("targets", "A list of servers, or of multiplexers"),
     key(
         "phase",
         "A table for each phase, in their order: what is done (do = \"connect\", \"hold\", \"exchange\", \"ping\" or \"close\"), and its keys",
     )
-    .foreign_to(&[(
-        &[Echo, Backlog, Accept, Fanout, Hold, Churn],
+    .of_some(
         "its phases are its own",
         Instead::Words("write experiment = \"phases\""),
-    )]),
+    ),
     key(
         "quick",
         "A table of the same keys, laid over the plan by --quick",

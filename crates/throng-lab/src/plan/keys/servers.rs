@@ -1,12 +1,6 @@
 //! Where a server and the generator run, and how servers are launched.
 
-use throng_record::plan::Experiment::{Accept, Backlog, Churn};
-
-use super::foreign::Instead::LeaveOut;
-use super::foreign::NO_SERVER;
-use super::{Foreign, Key, Usual, flag};
-
-const NOT_LAUNCHED: Foreign = (&[Accept], NO_SERVER, LeaveOut);
+use super::{Key, flag};
 
 pub(super) const SURROUNDINGS: &[Key] = &[
     flag(
@@ -14,9 +8,7 @@ pub(super) const SURROUNDINGS: &[Key] = &[
         "CPUS",
         "CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any",
     )
-    .help_in(&[(Accept, "CPU of the one process, such as :1, or any")])
-    .by_rule("half each")
-    .usually_in(&[(&[Accept], Usual::Words("the last one"))]),
+    .by_rule("half each"),
     flag(
         "net",
         "NET",
@@ -34,29 +26,17 @@ pub(super) const SURROUNDINGS: &[Key] = &[
 pub(super) const KEYS: &[Key] = &[
     flag("backlog", "N,…", "Backlog of listen(2), the length of the accept queue")
         // More than the generator's connects in flight, below every `somaxconn`.
-        .usually("1024")
-        // As published.
-        .usually_in(&[(&[Backlog], Usual::Value("5"))])
-        .foreign_to(&[NOT_LAUNCHED]),
+        .usually("1024"),
     flag("workers", "N,…", "Worker threads or processes of built-in models that have a choice")
-        .by_rule("the model's own")
-        .foreign_to(&[NOT_LAUNCHED]),
+        .by_rule("the model's own"),
     flag("accept-threads", "N,…", "Threads that only accept, of the built-in model that has a choice")
-        .by_rule("the model's own")
-        .foreign_to(&[NOT_LAUNCHED]),
+        .by_rule("the model's own"),
     flag("family", "FAMILY,…", "Address family that servers listen on; unix in echo, fanout and hold only")
         .words(&["ipv4", "ipv6", "unix"])
-        .usually("ipv4")
-        .foreign_to(&[NOT_LAUNCHED]),
+        .usually("ipv4"),
     flag("ready-timeout", "TIME,…", "Timeout for a server to listen")
-        .usually("10s")
-        .foreign_to(&[NOT_LAUNCHED]),
+        .usually("10s"),
     flag("server", "LIFETIME", "Lifetime of a server process: one trial, or all trials that differ only in what the generator does")
         .words(&["per-trial", "per-sweep"])
-        .usually("per-trial")
-        .foreign_to(&[
-            NOT_LAUNCHED,
-            // What is left behind by one trial is not to be in the way of the next.
-            (&[Backlog, Churn], "each trial has a server and a network of its own, so that none counts what another left behind", LeaveOut),
-        ]),
+        .usually("per-trial"),
 ];

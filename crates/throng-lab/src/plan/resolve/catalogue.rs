@@ -3,30 +3,28 @@
 //!
 //! A server whose `server.toml` cannot be used is not refused here: its trials fail with what is wrong, and the others go on.
 
-use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{ContractException, TargetRecord};
+use throng_record::plan::ListenFamily;
+use throng_record::{ContractException, TargetRecord, Workload};
 
 use super::NO_WORKERS;
+use crate::plan::experiments::Asks;
 use crate::plan::{PlanDraft, PlanError};
-use crate::target::TargetDraft;
 use throng_catalogue::catalogue::{Manifest, Server};
 use throng_catalogue::suggest::or_list;
 
 /// The first thing that the plan asks of this server and that it cannot do.
-pub(super) fn refusal(
-    server: &Server,
-    draft: &PlanDraft,
-    experiment: Experiment,
-) -> Option<PlanError> {
+pub(super) fn refusal(server: &Server, draft: &PlanDraft, asks: &dyn Asks) -> Option<PlanError> {
     let manifest = server.manifest.as_ref().ok()?;
-    let why = why_not(manifest, draft, experiment)?;
+    let why = why_not(manifest, draft, asks)?;
     let server = server.full_name();
     Some(PlanError::ServerCannot { server, why })
 }
 
-fn why_not(manifest: &Manifest, draft: &PlanDraft, experiment: Experiment) -> Option<String> {
-    let lacking = workloads(draft, experiment)
+fn why_not(manifest: &Manifest, draft: &PlanDraft, asks: &dyn Asks) -> Option<String> {
+    let lacking = asks
+        .workloads(draft)
         .into_iter()
+        .map(Workload::name)
         .find(|workload| !manifest.serves(workload));
     if let Some(workload) = lacking {
         let served: Vec<&str> = manifest.workloads.iter().map(|one| one.name()).collect();
@@ -36,7 +34,7 @@ fn why_not(manifest: &Manifest, draft: &PlanDraft, experiment: Experiment) -> Op
         ));
     }
     let excepted = |exception| manifest.exceptions.get(&exception);
-    if experiment == Experiment::Backlog
+    if asks.is_about_the_accept_queue()
         && let Some(reason) = excepted(ContractException::Backlog)
     {
         return Some(format!(
@@ -79,26 +77,6 @@ const NO_ACCEPT_THREADS: &str =
 const NO_DELAY_INLINE: &str = "cannot be asked how it waits (--delay-inline is of built-in models)";
 const NO_HAND_OVER: &str =
     "cannot be asked for another hand-over (--hand-over is of built-in models)";
-
-/// What servers are asked to answer.
-fn workloads(draft: &PlanDraft, experiment: Experiment) -> Vec<&'static str> {
-    let usual = match experiment {
-        Experiment::Fanout => return vec!["broadcast"],
-        Experiment::Backlog | Experiment::Churn if has_page(draft) => "http",
-        Experiment::Backlog => "oneshot",
-        Experiment::Churn => "echo",
-        _ => return vec!["echo"],
-    };
-    match &draft.workload {
-        Some(sweep) => sweep.values().iter().map(|one| one.name()).collect(),
-        None => vec![usual],
-    }
-}
-
-fn has_page(draft: &PlanDraft) -> bool {
-    let mut targets = draft.targets.iter().flatten();
-    targets.any(|target| matches!(target, TargetDraft::Text(text) if text.starts_with("http://")))
-}
 
 #[cfg(test)]
 mod tests;

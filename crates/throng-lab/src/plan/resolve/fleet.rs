@@ -1,28 +1,23 @@
-//! Who exchanges it: addresses, CPUs, shards, back end, time limits.
+//! Who exchanges it: addresses, shards, back end, time limits.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{Backend, SourceAddresses, TargetKind, TargetRecord};
+use throng_record::plan::ListenFamily;
+use throng_record::{Backend, SourceAddresses, TargetRecord};
 use throng_sys::address::Address;
-use throng_sys::affinity::CpuList;
 
-use super::exchange::is_rate;
-use super::{not_zero, tables, tell};
+use super::tables;
 use crate::capacity::OF_A_SHARD;
 use crate::plan::draft::Point;
-use crate::plan::value::{Addresses, BackendChoice, CpuChoice};
+use crate::plan::error::{is_rate, not_zero};
+use crate::plan::keys::own::OwnKeys;
+use crate::plan::keys::{self, Usual};
+use crate::plan::value::{Addresses, BackendChoice};
 use crate::plan::{Environment, PlanError, nanoseconds};
 
 /// Connects in flight at once, per shard: enough to keep a listener busy, and far below any backlog.
 const CONNECT_CONCURRENCY: u32 = 64;
-
-/// The CPUs of each side; empty: any.
-pub(super) struct Cpus {
-    pub(super) server: Vec<u32>,
-    pub(super) generator: Vec<u32>,
-}
 
 pub(super) struct Timeouts {
     pub(super) connect_ns: u64,
@@ -38,89 +33,6 @@ pub(super) fn backend(point: &Point, environment: &Environment) -> Result<Backen
         (BackendChoice::Epoll, _) | (BackendChoice::Auto, Some(_)) => Ok(Backend::Epoll),
         (BackendChoice::Auto | BackendChoice::IoUring, None) => Ok(Backend::IoUring),
         (BackendChoice::IoUring, Some(obstacle)) => Err(PlanError::IoUring(obstacle.clone())),
-    }
-}
-
-/// Explicit choices are checked; by default the server gets the first half of the allowed CPUs and the generator the rest,
-/// and on a single CPU neither is pinned. Where nothing is launched there is no server to make room for.
-pub(super) fn cpus(
-    point: &Point,
-    environment: &Environment,
-    targets: &[TargetRecord],
-    notes: &mut Vec<String>,
-) -> Result<Cpus, PlanError> {
-    let allowed = &environment.cpus_allowed;
-    match &point.cpus {
-        Some(CpuChoice::Any) => Ok(Cpus {
-            server: vec![],
-            generator: vec![],
-        }),
-        Some(CpuChoice::Pinned { server, generator }) => {
-            let server = explicit("server", server.as_deref(), allowed)?;
-            let generator = explicit("generator", generator.as_deref(), allowed)?;
-            let rest = |taken: &[u32]| -> Vec<u32> {
-                allowed
-                    .iter()
-                    .copied()
-                    .filter(|cpu| !taken.contains(cpu))
-                    .collect()
-            };
-            let server = server.unwrap_or_else(|| generator.as_deref().map_or(vec![], rest));
-            let generator = generator.unwrap_or_else(|| rest(&server));
-            if server.iter().any(|cpu| generator.contains(cpu)) {
-                tell(
-                    notes,
-                    format!(
-                        "server and generator share CPUs ({} and {}): each takes time from the other",
-                        CpuList::from(server.clone()),
-                        CpuList::from(generator.clone())
-                    ),
-                );
-            }
-            Ok(Cpus { server, generator })
-        }
-        None if targets
-            .iter()
-            .all(|target| target.kind == TargetKind::Running) =>
-        {
-            Ok(Cpus {
-                server: vec![],
-                generator: vec![],
-            })
-        }
-        None if allowed.len() < 2 => {
-            tell(
-                notes,
-                "only one CPU may be used here: server and generator take turns on it, and the figures are of both".to_owned(),
-            );
-            Ok(Cpus {
-                server: vec![],
-                generator: vec![],
-            })
-        }
-        None => {
-            let (server, generator) = allowed.split_at(allowed.len() / 2);
-            Ok(Cpus {
-                server: server.to_vec(),
-                generator: generator.to_vec(),
-            })
-        }
-    }
-}
-
-pub(super) fn explicit(
-    side: &'static str,
-    cpus: Option<&[u32]>,
-    allowed: &[u32],
-) -> Result<Option<Vec<u32>>, PlanError> {
-    let Some(cpus) = cpus else { return Ok(None) };
-    match cpus.iter().find(|cpu| !allowed.contains(cpu)) {
-        Some(&cpu) => Err(PlanError::CpuNotThere {
-            side,
-            cpu,
-            allowed: CpuList::from(allowed.to_vec()).to_string(),
-        }),
-        None => Ok(Some(CpuList::from(cpus.to_vec()).cpus)),
     }
 }
 
@@ -155,20 +67,16 @@ pub(super) struct Connects {
     pub(super) rate_per_second: Option<f64>,
 }
 
-/// A fan-out connects one by one, as published. Otherwise as many are in flight, per shard, as keep a listener busy, and together no more
-/// than its accept queue holds.
+/// As many in flight, per shard, as keep a listener busy, and together no more than its accept queue holds, unless the experiment has another number.
 pub(super) fn connects(
     point: &Point,
-    experiment: Experiment,
+    own: &OwnKeys,
     shards: u32,
     backlog: u32,
 ) -> Result<Connects, PlanError> {
-    let usual = match experiment {
-        Experiment::Fanout => point.usual("connect-concurrency"),
-        Experiment::Hold | Experiment::Phases => {
-            (backlog / 4 * 3 / shards).clamp(2, CONNECT_CONCURRENCY)
-        }
-        _ => CONNECT_CONCURRENCY,
+    let usual = match keys::find("connect-concurrency").map(|key| key.usual_with(own)) {
+        Some(Usual::Value(_)) => point.usual("connect-concurrency"),
+        _ => (backlog / 4 * 3 / shards).clamp(2, CONNECT_CONCURRENCY),
     };
     if let Some(rate) = point.connect_rate.filter(|&rate| !is_rate(rate)) {
         return Err(PlanError::Rate {

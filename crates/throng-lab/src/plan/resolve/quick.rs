@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use throng_record::{Amount, BuiltInModel, ExchangeSpec, PhaseSpec, Plan, Setting, Stop};
 
-use super::fanout;
 use crate::estimate::{by_count, estimate};
+use crate::plan::experiments::fanout;
 use crate::plan::nanoseconds;
 
 /// What `--quick` promises.

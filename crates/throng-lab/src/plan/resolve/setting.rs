@@ -1,43 +1,40 @@
 //! One point of the sweep, with nothing left open.
 
-use throng_record::plan::Experiment;
 use throng_record::{Setting, TargetRecord};
 
-use super::{accept, backlog, churn, exchange, fanout, fleet, hold, not_zero, phases};
+use super::fleet;
 use crate::plan::draft::Point;
-use crate::plan::{Environment, PlanDraft, PlanError};
+use crate::plan::error::not_zero;
+use crate::plan::experiments::{Asking, Asks};
+use crate::plan::{Environment, PlanDraft, PlanError, cpus};
 
 pub(super) fn resolve(
     draft: &PlanDraft,
-    experiment: Experiment,
+    asks: &dyn Asks,
     point: Point,
     targets: &[TargetRecord],
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Result<Setting, PlanError> {
     let listen = point.family.unwrap_or_else(|| point.usual("family"));
-    let asked = match experiment {
-        Experiment::Echo => exchange::asked(&point)?,
-        Experiment::Accept => accept::asked(&point, notes)?,
-        Experiment::Backlog => backlog::asked(&point, targets, notes)?,
-        Experiment::Fanout => fanout::asked(&point)?,
-        Experiment::Hold => hold::asked(&point, draft.is_shortened)?,
-        Experiment::Churn => churn::asked(&point, targets)?,
-        Experiment::Phases => phases::asked(&point, draft)?,
+    let asking = Asking {
+        point: &point,
+        draft,
+        targets,
     };
+    let asked = asks.asked(&asking, notes)?;
     let source = fleet::source(draft.source.as_deref(), &point, targets, listen)?;
-    let (cpus, shards) = match experiment {
-        // One process is both ends.
-        Experiment::Accept => (accept::cpus(&point, environment)?, 1),
-        _ => {
-            let cpus = fleet::cpus(&point, environment, targets, notes)?;
+    let (cpus, shards) = match asks.in_one_process() {
+        Some(process) => (process.cpus(&point, environment)?, 1),
+        None => {
+            let cpus = cpus::of_sides(&point, environment, targets, notes)?;
             let descriptors = environment.open_files_hard;
             let shards = fleet::shards(&point, asked.connections, &cpus.generator, descriptors)?;
             (cpus, shards)
         }
     };
-    let backlog = backlog_asked(&point)?;
-    let connects = fleet::connects(&point, experiment, shards, backlog)?;
+    let backlog = backlog(&point, asks)?;
+    let connects = fleet::connects(&point, asks.keys(), shards, backlog)?;
     let timeouts = fleet::timeouts(&point)?;
     let some_not_zero = |key, value: Option<u32>, why| {
         value
@@ -78,10 +75,10 @@ pub(super) fn resolve(
     })
 }
 
-/// In the backlog experiment 0 is a legal queue, which holds one connection.
-fn backlog_asked(point: &Point) -> Result<u32, PlanError> {
+/// 0 is a legal queue, which holds one connection, and worth asking about.
+fn backlog(point: &Point, asks: &dyn Asks) -> Result<u32, PlanError> {
     match point.backlog.unwrap_or_else(|| point.usual("backlog")) {
-        backlog if backlog > 0 || point.experiment == Experiment::Backlog => Ok(backlog),
+        backlog if backlog > 0 || asks.is_about_the_accept_queue() => Ok(backlog),
         _ => Err(PlanError::Zero {
             key: "backlog",
             why: "no connection could wait",

@@ -5,9 +5,9 @@
 
 use throng_record::{PhaseName, Setting, TargetRecord};
 
-use super::tell;
 use crate::capacity::of_a_table;
 use crate::plan::Environment;
+use crate::plan::notes::tell;
 
 /// Tables that hold so many connections, where each keeps `reserved` descriptors for other things.
 pub(super) fn needed(connections: u32, limit: u64, reserved: u64) -> u32 {

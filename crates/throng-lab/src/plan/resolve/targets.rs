@@ -2,42 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use throng_record::built_in::{Family, ServesAtOnce};
 use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{BuiltInModel, TargetRecord};
 
-use super::{ALL, NO_WORKERS, accept, catalogue};
-use crate::plan::escape::unescape;
+use super::{NO_WORKERS, catalogue};
+use crate::plan::experiments::Asks;
 use crate::plan::{Environment, PlanDraft, PlanError, keys};
-use crate::target::TargetDraft;
-use throng_catalogue::suggest::or_list;
+use crate::target::{ALL, TargetDraft};
 
 /// The targets as they stand in the record, each possible in every family that launched servers are to listen on.
 pub(super) fn resolve(
     draft: &PlanDraft,
+    asks: &dyn Asks,
     experiment: Experiment,
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Result<Vec<TargetRecord>, PlanError> {
-    if experiment == Experiment::Accept {
-        return accept::targets(draft, environment, notes);
+    if let Some(process) = asks.in_one_process() {
+        return process.targets(draft, environment, notes);
     }
     let families = draft
         .family
         .as_ref()
         .map_or(&[ListenFamily::Ipv4][..], |sweep| sweep.values());
-    let has_own_connections = matches!(experiment, Experiment::Backlog | Experiment::Churn);
-    if has_own_connections && families.contains(&ListenFamily::Unix) {
+    if asks.connects_for_each_request() && families.contains(&ListenFamily::Unix) {
         return Err(PlanError::NoHandshake("`family = unix`".to_owned()));
     }
     let mut targets: Vec<TargetRecord> = Vec::new();
-    for target in written(draft, experiment, environment, notes)? {
+    for target in written(draft, asks, environment, notes)? {
         for (index, &family) in families.iter().enumerate() {
             let record = target.resolve(&environment.models, &environment.catalogue, family)?;
             if index > 0 {
                 continue;
             }
-            check(&record, draft, experiment, environment)?;
+            check(&record, draft, asks, experiment, environment)?;
             if targets.iter().any(|other| other.name == record.name) {
                 return Err(PlanError::DuplicateTarget(record.name));
             }
@@ -46,9 +44,9 @@ pub(super) fn resolve(
     }
     if targets.is_empty() {
         return Err(PlanError::NoTarget {
-            others: match experiment {
-                Experiment::Backlog | Experiment::Churn => "http://HOST:PORT/PATH",
-                _ => "unix:PATH",
+            others: match asks.connects_for_each_request() {
+                true => "http://HOST:PORT/PATH",
+                false => "unix:PATH",
             },
         });
     }
@@ -59,23 +57,34 @@ pub(super) fn resolve(
 fn check(
     target: &TargetRecord,
     draft: &PlanDraft,
+    asks: &dyn Asks,
     experiment: Experiment,
     environment: &Environment,
 ) -> Result<(), PlanError> {
     let address = target.address.as_deref().unwrap_or_default();
-    let has_own_connections = matches!(experiment, Experiment::Backlog | Experiment::Churn);
-    if target.http.is_some() && !has_own_connections {
-        return Err(http_refusal(target, experiment));
+    if target.http.is_some() && !asks.connects_for_each_request() {
+        let (needed, instead) = asks.instead_of_a_page();
+        return Err(PlanError::HttpTarget {
+            target: target.name.clone(),
+            experiment: experiment.in_prose(),
+            needed,
+            instead,
+        });
     }
-    if target.options.delay_inline && experiment != Experiment::Backlog {
-        return Err(no_delay(experiment));
+    // A server's own option is refused as the plan's key is.
+    let delay = keys::find("delay-inline").expect("it is a key");
+    if let Some(refusal) = delay
+        .refusal(experiment)
+        .filter(|_| target.options.delay_inline)
+    {
+        return Err(refusal);
     }
-    if address.starts_with("unix:") && has_own_connections {
+    if address.starts_with("unix:") && asks.connects_for_each_request() {
         return Err(PlanError::NoHandshake(format!("target `{}`", target.name)));
     }
     let server = target.catalogue.as_ref();
     if let Some(server) = server.and_then(|one| environment.catalogue.server(&one.name())) {
-        let refusal = catalogue::refusal(server, draft, experiment)
+        let refusal = catalogue::refusal(server, draft, asks)
             .or_else(|| catalogue::refusal_of_options(server, target));
         if let Some(refusal) = refusal {
             return Err(refusal);
@@ -87,44 +96,17 @@ fn check(
         hand_over: target.options.hand_over.is_some(),
         families: &[],
     };
-    if experiment == Experiment::Fanout
-        && let Some(model) = environment.model_of(target)
-        && !model.broadcasts
-    {
-        return Err(PlanError::NoBroadcast {
-            model: model.name.to_owned(),
-            why: no_broadcast(model),
-            known: broadcasters(environment),
-        });
-    }
-    let greets_otherwise = draft.greeting.as_ref().is_some_and(|sweep| {
-        let mut greetings = sweep.values().iter();
-        // One that cannot be read is refused as such.
-        greetings.any(|greeting| {
-            unescape(greeting).is_ok_and(|bytes| bytes != super::fanout::GREETING.as_bytes())
-        })
-    });
-    if experiment == Experiment::Fanout && greets_otherwise && target.kind.keeps_contract() {
-        return Err(PlanError::Greeting {
-            model: target.name.clone(),
-        });
-    }
+    asks.check_server(target, draft, environment)?;
     let refusal = environment
         .model_of(target)
         .and_then(|model| refusal(model, Asked::of(draft)).or_else(|| refusal(model, own)));
     refusal.map_or(Ok(()), Err)
 }
 
-/// A server's own option is refused as the plan's key is.
-fn no_delay(experiment: Experiment) -> PlanError {
-    let key = keys::find("delay-inline").expect("it is a key");
-    key.refusal(experiment).expect("only one experiment has it")
-}
-
 /// The targets one by one. Of `all`, those that the plan's other keys leave possible.
 fn written(
     draft: &PlanDraft,
-    experiment: Experiment,
+    asks: &dyn Asks,
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Result<Vec<TargetDraft>, PlanError> {
@@ -134,8 +116,8 @@ fn written(
         match target {
             TargetDraft::Text(text) if text == ALL => {
                 for model in &environment.models {
-                    if experiment == Experiment::Fanout && !model.broadcasts {
-                        let left = left_out.entry(CANNOT_BROADCAST).or_default();
+                    if let Some(why) = asks.cannot_measure(model) {
+                        let left = left_out.entry(why).or_default();
                         left.push(model.name.to_owned());
                         continue;
                     }
@@ -149,7 +131,7 @@ fn written(
                 }
             }
             TargetDraft::Text(word) if environment.is_group_of_catalogue(word) => {
-                targets.extend(group(word, draft, experiment, environment, notes)?);
+                targets.extend(group(word, draft, asks, environment, notes)?);
             }
             single => targets.push(single.clone()),
         }
@@ -164,13 +146,13 @@ fn written(
 fn group(
     word: &str,
     draft: &PlanDraft,
-    experiment: Experiment,
+    asks: &dyn Asks,
     environment: &Environment,
     notes: &mut Vec<String>,
 ) -> Result<Vec<TargetDraft>, PlanError> {
     let (mut possible, mut first_refusal) = (Vec::new(), None);
     for server in environment.catalogue.meant_by(word) {
-        match catalogue::refusal(server, draft, experiment) {
+        match catalogue::refusal(server, draft, asks) {
             None => possible.push(server.full_name().as_str().into()),
             Some(refusal) => {
                 if let PlanError::ServerCannot { server, why } = &refusal {
@@ -186,50 +168,6 @@ fn group(
             environment.catalogue.obstacle.clone(),
         )),
         _ => Ok(possible),
-    }
-}
-
-const CANNOT_BROADCAST: &str = "cannot pass a line on to all connections";
-
-fn broadcasters(environment: &Environment) -> String {
-    let can = environment.models.iter().filter(|model| model.broadcasts);
-    or_list(&can.collect::<Vec<_>>())
-}
-
-fn no_broadcast(model: &BuiltInModel) -> &'static str {
-    match (model.serves_at_once, model.family) {
-        (ServesAtOnce::OnePerWorker, _) => {
-            "each of its workers serves one connection until it ends"
-        }
-        (_, Family::Processes) => "its processes share nothing",
-        _ => "it knows one connection at a time",
-    }
-}
-
-/// HTTP is no protocol of these experiments.
-fn http_refusal(target: &TargetRecord, experiment: Experiment) -> PlanError {
-    let (experiment, needed, instead) = match experiment {
-        Experiment::Fanout => (
-            "fan-out",
-            "passes every line on to all of its connections",
-            "write tcp://HOST:PORT of one that does",
-        ),
-        Experiment::Hold => (
-            "hold",
-            "sends back what it gets",
-            "to ping it with one fixed request, write tcp://HOST:PORT with --send and --expect",
-        ),
-        other => (
-            other.name(),
-            "sends back what it gets",
-            "to send it one fixed request, write tcp://HOST:PORT with --send and --expect",
-        ),
-    };
-    PlanError::HttpTarget {
-        target: target.name.clone(),
-        experiment,
-        needed,
-        instead,
     }
 }
 

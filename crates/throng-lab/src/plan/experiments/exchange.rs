@@ -3,37 +3,16 @@
 use std::time::Duration;
 
 use throng_record::{
-    Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Sequence, Stop,
-    Workload,
+    Amount, Arrivals, ConnectionUse, ExchangeSpec, Expect, Pacing, Protocol, Stop,
 };
 
 use crate::plan::draft::Point;
+use crate::plan::error::{is_rate, not_zero};
 use crate::plan::escape::unescape;
 use crate::plan::{PlanError, nanoseconds};
 
-use super::not_zero;
-
 /// The largest message, 1 MiB.
 const SIZE_BYTES_MAX: u64 = 1 << 20;
-
-/// What is asked of the connections of a setting.
-pub(super) struct Asked {
-    pub(super) connections: u32,
-    pub(super) phases: Sequence,
-    pub(super) workload: Workload,
-    pub(super) service_time_ns: Option<u64>,
-}
-
-/// What is exchanged at one point of an echo experiment.
-pub(super) fn asked(point: &Point) -> Result<Asked, PlanError> {
-    let why = "nothing would be sent";
-    Ok(Asked {
-        connections: connections(point, why, "100")?,
-        phases: Sequence::of_exchange(on_kept(point)?),
-        workload: Workload::Echo,
-        service_time_ns: None,
-    })
-}
 
 /// On connections that are kept.
 pub(super) fn on_kept(point: &Point) -> Result<ExchangeSpec, PlanError> {
@@ -199,11 +178,6 @@ pub(super) fn arrivals(point: &Point) -> Arrivals {
 /// For how long it is measured.
 pub(super) fn duration(point: &Point) -> Duration {
     point.duration.unwrap_or_else(|| point.usual("duration"))
-}
-
-/// Above 0, and a number.
-pub(super) fn is_rate(rate: f64) -> bool {
-    rate.is_finite() && rate > 0.0
 }
 
 fn lockstep(point: &Point, group: u32) -> Result<Pacing, PlanError> {
