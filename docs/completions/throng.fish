@@ -95,7 +95,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel 
 complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024; backlog: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
@@ -123,7 +123,6 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'Fewer an
 complete -c throng -n "__fish_throng_using_subcommand run" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand run" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -s c -l connections -d 'Connections [default: 100]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l messages -d 'Stop after exactly this many messages, all connections together' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -s d -l duration -d 'Stop after this long [default: 2s]' -r
@@ -159,12 +158,13 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l kernel -d 'Kernel
 complete -c throng -n "__fish_throng_using_subcommand echo" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand echo" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
@@ -180,7 +180,6 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l quick -d 'Fewer a
 complete -c throng -n "__fish_throng_using_subcommand echo" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand echo" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l workload -d 'What clients request and built-in servers answer; http with http:// targets [default: oneshot]' -r -f -a "oneshot\t''
 http\t''
@@ -212,11 +211,13 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l kernel -d 'Ker
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'Form of the report' -r -f -a "terminal\t''
 markdown\t''
@@ -225,7 +226,6 @@ csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l delay-inline -d 'Event loops block for the service time, so that all their other connections wait'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
@@ -254,7 +254,6 @@ complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'Fewer
 complete -c throng -n "__fish_throng_using_subcommand accept" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand accept" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand accept" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -s c -l connections -d 'Connections [default: 1000]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -s d -l duration -d 'How long lines are sent at --rate [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards [default: 1]' -r
@@ -285,12 +284,13 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l kernel -d 'Kern
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l format -d 'Form of the report' -r -f -a "terminal\t''
@@ -305,7 +305,6 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l quick -d 'Fewer
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand hold" -l command -d 'A server of yours to launch; {port}, {address} or {path} (with --family unix) is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l hold -d 'How long all connections stay open before the pings [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l pings -d 'Connections to ping, spread evenly, or all [default: 1000 at most]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards [default: 64, fewer with many shards]' -r
@@ -334,12 +333,13 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l kernel -d 'Kernel
 complete -c throng -n "__fish_throng_using_subcommand hold" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand hold" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand hold" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l format -d 'Form of the report' -r -f -a "terminal\t''
@@ -354,7 +354,6 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l quick -d 'Fewer a
 complete -c throng -n "__fish_throng_using_subcommand hold" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand hold" -s h -l help -d 'Print help'
-complete -c throng -n "__fish_throng_using_subcommand churn" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l clients -d 'Clients, each with one connection at a time [default: 100]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l workload -d 'What clients request and built-in servers answer; http with http:// targets [default: echo]' -r -f -a "oneshot\t''
 http\t''
@@ -391,10 +390,11 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l kernel -d 'Kerne
 complete -c throng -n "__fish_throng_using_subcommand churn" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand churn" -l family -d 'Address family that servers listen on; unix in echo, fanout and hold only [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand churn" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form of the report' -r -f -a "terminal\t''

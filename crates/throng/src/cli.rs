@@ -2,9 +2,10 @@
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::command::experiments::OfExperiment;
 use crate::command::{
-    accept, backlog, churn, completions, doctor, echo, explain, fanout, generate, guard, hold,
-    load, man, namespace, report, run, runs, serve, servers,
+    completions, doctor, explain, generate, guard, load, man, namespace, report, run, runs, serve,
+    servers,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -56,12 +57,8 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(Box<run::Arguments>),
-    Echo(echo::Arguments),
-    Backlog(backlog::Arguments),
-    Accept(accept::Arguments),
-    Fanout(fanout::Arguments),
-    Hold(hold::Arguments),
-    Churn(churn::Arguments),
+    #[command(flatten)]
+    Experiment(Box<OfExperiment>),
     Serve(serve::Arguments),
     Servers(servers::Arguments),
     Doctor(doctor::Arguments),
@@ -80,12 +77,7 @@ impl Command {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         match self {
             Self::Run(arguments) => run::run(arguments),
-            Self::Echo(arguments) => echo::run(arguments),
-            Self::Backlog(arguments) => backlog::run(arguments),
-            Self::Accept(arguments) => accept::run(arguments),
-            Self::Fanout(arguments) => fanout::run(arguments),
-            Self::Hold(arguments) => hold::run(arguments),
-            Self::Churn(arguments) => churn::run(arguments),
+            Self::Experiment(experiment) => experiment.run(),
             Self::Serve(arguments) => serve::run(arguments),
             Self::Servers(arguments) => servers::run(arguments),
             Self::Doctor(arguments) => doctor::run(arguments),

@@ -1,16 +1,11 @@
 //! One command, one file: its arguments and its `run`.
 
-pub(crate) mod accept;
-pub(crate) mod backlog;
-pub(crate) mod churn;
 pub(crate) mod completions;
 pub(crate) mod doctor;
-pub(crate) mod echo;
+pub(crate) mod experiments;
 pub(crate) mod explain;
-pub(crate) mod fanout;
 pub(crate) mod generate;
 pub(crate) mod guard;
-pub(crate) mod hold;
 pub(crate) mod load;
 pub(crate) mod man;
 pub(crate) mod namespace;

@@ -8,22 +8,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use throng_lab::plan::keys::{self, GROUPS, Key, Switch};
 use throng_lab::plan::{PlanDraft, PlanError};
-use throng_lab::target::TargetDraft;
 use throng_record::plan::Experiment;
 
 /// What the flags of a command say of the plan.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanFlags(pub(crate) PlanDraft);
-
-impl PlanFlags {
-    /// With the targets that stand beside them.
-    pub(crate) fn on(&self, targets: Vec<TargetDraft>) -> PlanDraft {
-        PlanDraft {
-            targets: Some(targets),
-            ..self.0.clone()
-        }
-    }
-}
 
 impl Args for PlanFlags {
     fn augment_args(command: Command) -> Command {

@@ -31,7 +31,7 @@ pub(super) const KEYS: &[Key] = &[
         .by_rule("the model's own"),
     flag("accept-threads", "N,…", "Threads that only accept, of the built-in model that has a choice")
         .by_rule("the model's own"),
-    flag("family", "FAMILY,…", "Address family that servers listen on; unix in echo, fanout and hold only")
+    flag("family", "FAMILY,…", "Address family that servers listen on; unix where connections are kept")
         .words(&["ipv4", "ipv6", "unix"])
         .usually("ipv4"),
     flag("ready-timeout", "TIME,…", "Timeout for a server to listen")
