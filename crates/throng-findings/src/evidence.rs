@@ -12,6 +12,7 @@ use crate::account::Account;
 use crate::asked::{accepted, heard};
 use crate::cpu_time::{Others, Stolen};
 use crate::limit::{Busy, cores_used, left};
+use crate::limits::Limits;
 use crate::server::{Ending, LifeEnd};
 
 /// All of it.
@@ -48,25 +49,6 @@ pub struct Seen {
     pub stolen: Option<Stolen>,
     /// What others used meanwhile of the CPUs of each side, or of both together; empty where it cannot be told whose time it was.
     pub others: Vec<Others>,
-}
-
-/// The bounds of this machine; absent is what does not bound.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// `net.ipv4.ip_local_port_range`: the first and the last.
-    pub ip_local_port_range: Option<(u16, u16)>,
-    /// The hard limit on open files, to which the generator raises its own.
-    pub open_files_max: u64,
-    /// `kernel.pid_max`.
-    pub pid_max: Option<u64>,
-    /// `kernel.threads-max`.
-    pub threads_max: Option<u64>,
-    /// The least `pids.max` of the cgroups.
-    pub cgroup_pids_max: Option<u64>,
-    /// `RLIMIT_NPROC`, where it is enforced.
-    pub user_threads_max: Option<u64>,
-    /// `vm.max_map_count`.
-    pub max_map_count: Option<u64>,
 }
 
 /// A process's table of descriptors.

@@ -11,15 +11,16 @@ mod cpu_time;
 mod evidence;
 pub mod findings;
 mod limit;
+pub mod limits;
 mod lost;
 mod server;
 
 pub use account::{Account, Judged};
 pub use asked::Asked;
 pub use cpu_time::{Others, Stolen, TICK_NS};
-pub use evidence::{Descriptors, Evidence, Limits, Seen};
-pub use findings::threads_exhausted::MAPPINGS_OF_BUILT_IN_THREAD;
+pub use evidence::{Descriptors, Evidence, Seen};
 pub use limit::limit;
+pub use limits::Limits;
 pub use server::{Ending, LifeEnd, Served};
 
 #[cfg(test)]

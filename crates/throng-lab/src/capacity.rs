@@ -1,6 +1,6 @@
 //! Whether this machine has room for what a plan asks, told before it starts.
 //!
-//! [`shortages`] compares a [`Demand`] (connections, and what the model has for each) with [`Facts`] (the limits of the process, the
+//! [`shortages`] compares a [`Demand`] (connections, and what the model has for each) with [`Limits`] (of the process, the
 //! network and the machine): two plain structs, so that any machine can be thought up. Each limit is compared by itself; those that a
 //! kernel lacks are no limits. [`foresee`] makes the demands of a plan and puts the answer in words.
 //!
@@ -9,14 +9,16 @@
 //! sets itself.
 
 mod demand;
-mod facts;
 mod foresight;
 #[cfg(test)]
 mod tests;
 
 pub use demand::{Demand, PerConnection};
-pub use facts::Facts;
 pub use foresight::{Foresight, foresee};
+
+use throng_findings::limits::{
+    Bound, CONNTRACK, EPOLL_WATCHES, FILE_MAX, Limits, MAPPINGS, OF_THREADS, TCP_MEM,
+};
 
 /// Something of which there is too little.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,20 +72,17 @@ const MAPPINGS_OF_A_PROCESS: u64 = 1_024;
 
 /// Everything of which there is too little, the narrowest first.
 #[must_use]
-pub fn shortages(demand: &Demand, facts: &Facts) -> Vec<Shortage> {
+pub fn shortages(demand: &Demand, limits: &Limits) -> Vec<Shortage> {
     let mut found: Vec<Shortage> = [
-        descriptors_of_generator(demand, facts),
-        descriptors_of_server(demand, facts),
-        open_files(demand, facts),
-        ports(demand, facts),
-        epoll_watches(demand, facts),
-        tracked(demand, facts),
-        socket_buffers(demand, facts),
-        memory(demand, facts),
+        descriptors_of_generator(demand, limits),
+        descriptors_of_server(demand, limits),
+        ports(demand, limits),
+        memory(demand, limits),
     ]
     .into_iter()
+    .chain(of_the_machine(demand, limits))
     .flatten()
-    .chain(threads(demand, facts))
+    .chain(threads(demand, limits))
     .collect();
     found.sort_by_key(|shortage| shortage.holds_about);
     found
@@ -124,9 +123,9 @@ fn short(
     })
 }
 
-fn descriptors_of_generator(demand: &Demand, facts: &Facts) -> Option<Shortage> {
+fn descriptors_of_generator(demand: &Demand, limits: &Limits) -> Option<Shortage> {
     let shards = u64::from(demand.shards);
-    let room = facts
+    let room = limits
         .open_files_hard
         .saturating_sub(OF_A_SHARD)
         .saturating_mul(shards);
@@ -136,7 +135,7 @@ fn descriptors_of_generator(demand: &Demand, facts: &Facts) -> Option<Shortage> 
     })
 }
 
-fn descriptors_of_server(demand: &Demand, facts: &Facts) -> Option<Shortage> {
+fn descriptors_of_server(demand: &Demand, limits: &Limits) -> Option<Shortage> {
     let tables = match (demand.tables, demand.each) {
         // Every connection has a process, and so a table, of its own; or the server is not launched here, and nothing is known of it.
         (_, Some(PerConnection::Process)) | (None, _) => return None,
@@ -144,14 +143,14 @@ fn descriptors_of_server(demand: &Demand, facts: &Facts) -> Option<Shortage> {
     };
     let loops = demand.loops.into();
     let reserved = of_a_table(loops, demand.has_private_tables, demand.all_hear);
-    let room = facts
+    let room = limits
         .open_files_hard
         .saturating_sub(reserved)
         .saturating_mul(tables);
     let what = "descriptors of the server (RLIMIT_NOFILE)";
     short(demand, what, 1, room, |needed| {
         let each = needed.div_ceil(tables.max(1)) + reserved;
-        let raised = match facts.nr_open {
+        let raised = match limits.nr_open {
             Some(most) if each > most => format!(", fs.nr_open = {each} before it"),
             _ => String::new(),
         };
@@ -164,16 +163,9 @@ fn descriptors_of_server(demand: &Demand, facts: &Facts) -> Option<Shortage> {
     })
 }
 
-fn open_files(demand: &Demand, facts: &Facts) -> Option<Shortage> {
-    let ends = if demand.server_is_here { 2 } else { 1 };
-    short(demand, "fs.file-max", ends, facts.file_max?, |needed| {
-        format!("sysctl -w fs.file-max={}, as root", needed + 10_000)
-    })
-}
-
-fn ports(demand: &Demand, facts: &Facts) -> Option<Shortage> {
+fn ports(demand: &Demand, limits: &Limits) -> Option<Shortage> {
     let addresses = demand.source_addresses?;
-    let (first, last) = demand.port_range.or(facts.ip_local_port_range)?;
+    let (first, last) = demand.port_range.or(limits.ip_local_port_range)?;
     let each = u64::from(last.saturating_sub(first)) + 1;
     let what = "local ports (net.ipv4.ip_local_port_range × source addresses)";
     short(demand, what, 1, each.saturating_mul(addresses), |needed| {
@@ -184,45 +176,31 @@ fn ports(demand: &Demand, facts: &Facts) -> Option<Shortage> {
     })
 }
 
-fn epoll_watches(demand: &Demand, facts: &Facts) -> Option<Shortage> {
-    let ends = u64::from(demand.generator_uses_epoll)
-        + u64::from(demand.each == Some(PerConnection::State));
-    let most = facts.epoll_max_user_watches?;
-    short(demand, "fs.epoll.max_user_watches", ends, most, |needed| {
-        format!("sysctl -w fs.epoll.max_user_watches={needed}, as root")
+/// So many of a bound for each connection.
+fn counted(demand: &Demand, limits: &Limits, bound: &Bound, each: u64) -> Option<Shortage> {
+    let there_is = (bound.value)(limits)?;
+    short(demand, bound.name, each, there_is, |needed| {
+        bound.raised_to(needed)
     })
 }
 
-/// Entries of the connection tracker. A new network namespace has no rule that would track anything.
-fn tracked(demand: &Demand, facts: &Facts) -> Option<Shortage> {
-    if demand.is_private {
-        return None;
-    }
-    let most = facts.conntrack_max?;
-    short(
-        demand,
-        "net.netfilter.nf_conntrack_max",
-        1,
-        most,
-        |needed| {
-            format!(
-                "--net private, where nothing is tracked, or sysctl -w net.netfilter.nf_conntrack_max={needed}, as root"
-            )
-        },
-    )
+/// What is one for all: files, watches, tracked connections, buffers.
+fn of_the_machine(demand: &Demand, limits: &Limits) -> [Option<Shortage>; 4] {
+    let ends = if demand.server_is_here { 2 } else { 1 };
+    let is_state = demand.each == Some(PerConnection::State);
+    let watches = u64::from(demand.generator_uses_epoll) + u64::from(is_state);
+    // An idle connection has no buffer, and one to which a line has come a page.
+    let pages = u64::from(demand.all_hear);
+    [
+        counted(demand, limits, &FILE_MAX, ends),
+        counted(demand, limits, &EPOLL_WATCHES, watches),
+        counted(demand, limits, &CONNTRACK, u64::from(!demand.is_private)),
+        counted(demand, limits, &TCP_MEM, pages),
+    ]
 }
 
-/// An idle connection has no buffer, and one to which a line has come a page.
-fn socket_buffers(demand: &Demand, facts: &Facts) -> Option<Shortage> {
-    let most = facts.tcp_mem_pages_max?;
-    let each = u64::from(demand.all_hear);
-    short(demand, "net.ipv4.tcp_mem (pages)", each, most, |needed| {
-        format!("a third value of net.ipv4.tcp_mem above {needed}, as root")
-    })
-}
-
-fn memory(demand: &Demand, facts: &Facts) -> Option<Shortage> {
-    let there_is = facts.memory_available_bytes?;
+fn memory(demand: &Demand, limits: &Limits) -> Option<Shortage> {
+    let there_is = limits.memory_available_bytes?;
     let each = memory_bytes(demand) / demand.connections().max(1);
     let remedy = |_| "more memory".to_owned();
     let shortage = short(demand, "memory", each, there_is, remedy)?;
@@ -232,43 +210,27 @@ fn memory(demand: &Demand, facts: &Facts) -> Option<Shortage> {
     })
 }
 
-/// Threads and processes meet several limits; whichever is least is met first.
-fn threads(demand: &Demand, facts: &Facts) -> Vec<Shortage> {
+/// Threads and processes meet several limits; the least is met first.
+fn threads(demand: &Demand, limits: &Limits) -> Vec<Shortage> {
     let (each, are_threads) = match demand.each {
         Some(PerConnection::Threads(threads)) => (u64::from(threads), true),
         Some(PerConnection::Process) => (1, false),
         Some(PerConnection::State) | None => return vec![],
     };
-    let limits = [
-        ("kernel.pid_max", facts.pid_max),
-        ("kernel.threads-max", facts.threads_max),
-        ("pids.max of the cgroup", facts.cgroup_pids_max),
-        ("RLIMIT_NPROC", facts.user_threads_max),
-    ];
-    let raised = |name: &str, value: u64| match name.split_once('.') {
-        Some(("kernel" | "vm", _)) => format!("sysctl -w {name}={value}, as root"),
-        _ => format!("{name} of {value}"),
-    };
-    let mut found: Vec<Shortage> = limits
-        .into_iter()
-        .filter_map(|(name, limit)| {
-            let limit = limit?;
-            let room = limit - THREADS_OF_OTHERS.min(limit / 4);
-            short(demand, name, each, room, |needed| {
-                raised(name, needed + THREADS_OF_OTHERS)
-            })
+    let shortage = |bound: &Bound, each: u64, of_others: u64| {
+        let there_is = (bound.value)(limits)?;
+        let room = there_is - of_others.min(there_is / 4);
+        short(demand, bound.name, each, room, |needed| {
+            bound.raised_to(needed + of_others)
         })
+    };
+    let direct = OF_THREADS.iter();
+    let mut found: Vec<Shortage> = direct
+        .filter_map(|bound| shortage(bound, each, THREADS_OF_OTHERS))
         .collect();
-    if let Some(most) = facts.max_map_count.filter(|_| are_threads) {
-        let name = "vm.max_map_count";
-        let room = most.saturating_sub(MAPPINGS_OF_A_PROCESS);
-        found.extend(short(
-            demand,
-            name,
-            each * throng_findings::MAPPINGS_OF_BUILT_IN_THREAD,
-            room,
-            |needed| raised(name, needed + MAPPINGS_OF_A_PROCESS),
-        ));
+    if are_threads {
+        let mappings = each * demand.mappings_of_thread;
+        found.extend(shortage(&MAPPINGS, mappings, MAPPINGS_OF_A_PROCESS));
     }
     found
 }

@@ -1,7 +1,8 @@
 //! How long a plan will take, told before it starts.
 //!
 //! The lengths that it states, and for what it counts the time that such things usually take: on a machine twice as fast the estimate is too long. Once
-//! trials have ended, their pace corrects it. Not in it are timeouts where a server's limit ends a sweep early.
+//! trials have ended, their pace corrects it. Where a limit of this machine ends a sweep of connections, one number beyond it is tried, with its timeouts, and
+//! none after; so does a server that takes connections so slowly that the last in its accept queue is greeted too late. Not in it are other limits of a server's own.
 //!
 //! Clients that connect anew for each request wait for the kernel's timers where they find the accept queue full: they come back in waves, all at
 //! nearly the same time. A wave lets about as many in as the queue holds; a server for any number empties it before the next, and each wave is
@@ -11,14 +12,15 @@
 
 use std::time::Duration;
 
+use throng_findings::Limits;
 use throng_record::built_in::{ServesAtOnce, Workers};
 use throng_record::{
     AcceptSpec, Amount, BuiltInModel, ConnectionUse, DeclaredModel, ExchangeSpec, Multiplexer,
-    Pacing, PhaseSpec, Plan, Setting, Stop, TargetKind, TargetRecord,
+    Pacing, PhaseName, PhaseSpec, Plan, Setting, Stop, TargetKind, TargetRecord,
 };
 
-use crate::capacity::PerConnection;
-use crate::lifetime::units;
+use crate::capacity::{Demand, PerConnection, shortages};
+use crate::lifetime::{Launch, units};
 use crate::plan::model_of;
 use crate::target::multiplexer;
 
@@ -42,7 +44,7 @@ const DELIVERY: f64 = 10e-6;
 const DELIVERY_BY_THREAD: f64 = 20e-6;
 const PING: f64 = 25e-6;
 /// What each connection to a catalogued server costs for each that there is already, by one lock or one set that all are in: of Ruby's servers (docs/results/many.md).
-const PER_OTHER_CONNECTION: f64 = 500e-9;
+const PER_OTHER_CONNECTION: f64 = 400e-9;
 const PER_OTHER_TASK: f64 = 100e-9;
 /// Looking at one idle descriptor in a wait that looks at all of them.
 const PER_LOOK: f64 = 200e-9;
@@ -59,18 +61,64 @@ const LINEAR_TIMEOUTS: &str = "net.ipv4.tcp_syn_linear_timeouts";
 /// Longer than this is too long as well.
 const YEAR: f64 = 365.0 * 86_400.0;
 
-/// The expected length of the whole plan, whose built-in targets are of these models.
+/// The expected length of the whole plan, whose built-in targets are of these models, on a machine with these limits.
 #[must_use]
-pub fn estimate(plan: &Plan, models: &[BuiltInModel]) -> Duration {
-    let of_target = |target: &TargetRecord| -> f64 {
-        let model = model_of(models, target);
-        let settings = plan.settings.iter();
-        settings.map(|setting| trial(setting, target, model)).sum()
-    };
+pub fn estimate(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Duration {
+    let of_target = |target| of_sweep(plan, target, models, limits);
     let pass: f64 = plan.targets.iter().map(of_target).sum();
     let trials = f64::from(crate::order::trials(plan));
     let keeping = PER_KEPT_TRIAL * trials * trials / 2.0;
     seconds((pass + PER_LAUNCH * launches(plan)) * f64::from(plan.repeats) + keeping)
+}
+
+/// All settings of a target, once.
+fn of_sweep(plan: &Plan, target: &TargetRecord, models: &[BuiltInModel], limits: &Limits) -> f64 {
+    let model = model_of(models, target);
+    let too_many: Vec<(&Setting, u32)> = plan
+        .settings
+        .iter()
+        .filter_map(|setting| Some((setting, room(plan, target, setting, models, limits)?)))
+        .collect();
+    let of_setting = |setting: &Setting| {
+        let same = |(other, _): &&(&Setting, u32)| Launch::of(other) == Launch::of(setting);
+        let beyond = too_many.iter().filter(same);
+        match beyond.min_by_key(|(other, _)| other.connections) {
+            Some((least, _)) if setting.connections > least.connections => 0.0,
+            Some((least, room)) if setting.connections == least.connections => {
+                let up_to = Setting {
+                    connections: *room,
+                    ..setting.clone()
+                };
+                let timeouts = setting.connect_timeout_ns + 2 * setting.reply_timeout_ns;
+                trial(&up_to, target, model) + of_ns(timeouts)
+            }
+            _ => trial(setting, target, model),
+        }
+    };
+    plan.settings.iter().map(of_setting).sum()
+}
+
+/// Connections that are opened, where not all that are asked for will be served.
+fn room(
+    plan: &Plan,
+    target: &TargetRecord,
+    setting: &Setting,
+    models: &[BuiltInModel],
+    limits: &Limits,
+) -> Option<u32> {
+    if !setting.phases.has(PhaseName::Connect) {
+        return None;
+    }
+    let short = shortages(&Demand::of(plan, target, setting, models), limits);
+    let held = short.first().map(|short| short.holds_about as u32);
+    held.or_else(|| is_greeted_too_late(setting, target).then_some(setting.connections))
+}
+
+/// Whether the accept queue takes so long to be emptied, with all others there, that some in it wait for their greeting longer than is waited: on average half as long.
+fn is_greeted_too_late(setting: &Setting, target: &TargetRecord) -> bool {
+    let queue = f64::from(setting.backlog.min(setting.connections));
+    let emptied = queue * per_other(target) * f64::from(setting.connections);
+    setting.phases.has(PhaseName::Acknowledge) && 2.0 * emptied > of_ns(setting.reply_timeout_ns)
 }
 
 /// How long so many messages are guessed to take.
@@ -198,15 +246,19 @@ fn crowd(setting: &Setting, target: &TargetRecord, each: Option<PerConnection>) 
         Some(PerConnection::Process) => PER_PROCESS,
         Some(PerConnection::State) | None => 0.0,
     };
-    let of_others = match target.catalogue.as_ref().map(|catalogue| catalogue.model) {
-        Some(Some(DeclaredModel::Tasks | DeclaredModel::TasksOnThreads)) => PER_OTHER_TASK,
-        Some(_) => PER_OTHER_CONNECTION,
-        None => 0.0,
-    };
     let paced = setting
         .connect_rate_per_second
         .map_or(0.0, |rate| connections / rate);
-    paced.max(connections * (connect + of_server + of_others * connections))
+    paced.max(connections * (connect + of_server + per_other(target) * connections))
+}
+
+/// What one connection costs for each other that is there.
+fn per_other(target: &TargetRecord) -> f64 {
+    match target.catalogue.as_ref().map(|catalogue| catalogue.model) {
+        Some(Some(DeclaredModel::Tasks | DeclaredModel::TasksOnThreads)) => PER_OTHER_TASK,
+        Some(_) => PER_OTHER_CONNECTION,
+        None => 0.0,
+    }
 }
 
 /// A line to all.

@@ -1,9 +1,10 @@
 //! The machine as the record describes it, out of what the kernel tells.
 
+use throng_findings::Limits;
 use throng_record::Machine;
 use throng_sys::affinity::{CpuList, allowed_cpus};
 use throng_sys::capability_probe::{self, Availability};
-use throng_sys::{limits, sysctl};
+use throng_sys::{limits, machine, sysctl};
 
 /// Settings that change how connections are opened, queued and buffered.
 const SYSCTLS: &[&str] = &[
@@ -63,6 +64,33 @@ pub fn describe() -> Machine {
     }
 }
 
+/// What bounds the number of connections, in this thread's network namespace.
+#[must_use]
+pub fn limits() -> Limits {
+    let setting = |name| sysctl::read_value(name).ok();
+    let port_range = sysctl::read_values("net.ipv4.ip_local_port_range");
+    let tcp_mem: Option<Vec<u64>> = sysctl::read_values("net.ipv4.tcp_mem").ok();
+    Limits {
+        open_files_hard: limits::open_files().hard,
+        memory_available_bytes: machine::memory_available_bytes(),
+        file_max: setting("fs.file-max"),
+        nr_open: setting("fs.nr_open"),
+        ip_local_port_range: port_range.ok().and_then(|range: Vec<u16>| match range[..] {
+            [first, last] => Some((first, last)),
+            _ => None,
+        }),
+        somaxconn: setting("net.core.somaxconn"),
+        pid_max: setting("kernel.pid_max"),
+        threads_max: setting("kernel.threads-max"),
+        user_threads_max: limits::user_threads_max(),
+        cgroup_pids_max: limits::cgroup_pids_max(),
+        max_map_count: setting("vm.max_map_count"),
+        epoll_max_user_watches: setting("fs.epoll.max_user_watches"),
+        conntrack_max: setting("net.netfilter.nf_conntrack_max"),
+        tcp_mem_pages_max: tcp_mem.and_then(|pages| pages.last().copied()),
+    }
+}
+
 /// Why the generator cannot use `io_uring` here, and what to do about it; `None` where it can.
 pub(crate) fn io_uring_obstacle() -> Option<String> {
     match capability_probe::io_uring() {
@@ -77,6 +105,17 @@ pub(crate) fn io_uring_obstacle() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_machine_has_limits() {
+        let limits = limits();
+        assert!(limits.open_files_hard > 0);
+        assert!(limits.memory_available_bytes.is_some_and(|bytes| bytes > 0));
+        assert!(limits.pid_max > Some(300) && limits.nr_open >= Some(1024));
+        assert!(limits.somaxconn > Some(0) && limits.tcp_mem_pages_max > Some(0));
+        let (first, last) = limits.ip_local_port_range.expect("a range");
+        assert!(first < last);
+    }
 
     #[test]
     fn this_machine_is_described() {

@@ -63,7 +63,10 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
         ]
         .map(str::to_owned)
         .to_vec(),
-        open_files_hard: 20_000,
+        limits: throng_findings::Limits {
+            open_files_hard: 20_000,
+            ..throng_findings::Limits::default()
+        },
     }
 }
 

@@ -106,7 +106,7 @@ pub fn run(
     };
     store.write(&record)?;
     let path = store.path();
-    let estimate = estimate(plan, setup.models);
+    let estimate = estimate(plan, setup.models, &machine::limits());
     on_event(Event::Started {
         plan,
         trials: record.trials_planned,

@@ -7,7 +7,7 @@
 
 use std::io;
 
-use throng_sys::limits::MachineLimits;
+use throng_sys::sysctl;
 
 /// The buffers are on the heap and the loops call little: they use a few KiB of their stack, also in an unoptimised build.
 /// The default of 2 MiB would cost address space only, but that is counted by `ulimit -v` and by overcommit.
@@ -26,7 +26,7 @@ const MAPPINGS_RESERVED: u64 = 1024;
 
 /// Threads that `vm.max_map_count` has room for.
 pub(crate) fn threads_max() -> usize {
-    let mappings = MachineLimits::read().max_map_count.unwrap_or(u64::MAX);
+    let mappings = sysctl::read_value("vm.max_map_count").unwrap_or(u64::MAX);
     let threads = mappings.saturating_sub(MAPPINGS_RESERVED) / MAPPINGS_PER_THREAD;
     usize::try_from(threads).unwrap_or(usize::MAX)
 }

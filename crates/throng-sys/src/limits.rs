@@ -5,7 +5,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use procfs::ProcessCGroups;
 use procfs::prelude::*;
@@ -13,7 +12,6 @@ use procfs::process::{MountInfo, MountInfos};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::kernel_file::{self, with_context};
-use crate::sysctl;
 
 /// `RLIMIT_NOFILE` (`getrlimit(2)`): one more than the highest descriptor number of a descriptor table.
 /// `u64::MAX` stands for "unlimited".
@@ -55,87 +53,10 @@ pub fn raise_open_files() -> io::Result<u64> {
     Ok(open_files().soft)
 }
 
-/// Whether `RLIMIT_NPROC` binds this process: on root it is not enforced (`setrlimit(2)`).
-#[must_use]
-pub fn user_threads_are_bounded() -> bool {
-    !rustix::process::geteuid().is_root()
-}
-
-/// The machine-wide limits, and those of this network namespace, user and cgroup, that decide how many
-/// connections, threads and processes there can be.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MachineLimits {
-    /// `kernel.pid_max`: process and thread ids are below it, so it bounds threads too.
-    pub pid_max: Option<u64>,
-    /// `kernel.threads-max`: threads on the whole machine.
-    pub threads_max: Option<u64>,
-    /// `RLIMIT_NPROC`: threads of this user; not enforced on root. `u64::MAX` stands for "unlimited".
-    pub user_threads_max: u64,
-    /// The lowest `pids.max` of this process's cgroup and those above it: threads. `None`: no such limit.
-    pub cgroup_pids_max: Option<u64>,
-    /// `vm.max_map_count`: memory mappings of a process; a thread's stack takes two.
-    pub max_map_count: Option<u64>,
-    /// `fs.file-max`: open files on the whole machine.
-    pub file_max: Option<u64>,
-    /// `fs.nr_open`: the highest value to which `RLIMIT_NOFILE` can be set.
-    pub nr_open: Option<u64>,
-    /// `net.core.somaxconn`: `listen(2)` silently lowers a backlog to it.
-    pub somaxconn: Option<u64>,
-    /// `net.core.netdev_max_backlog`: packets queued per CPU before the network stack.
-    pub netdev_max_backlog: Option<u64>,
-    /// `net.ipv4.ip_local_port_range`: the first and the last ephemeral port.
-    pub ip_local_port_range: Option<(u16, u16)>,
-    /// `net.ipv4.tcp_max_syn_backlog`: half-open connections per listener, where SYN cookies are off.
-    pub tcp_max_syn_backlog: Option<u64>,
-    /// `net.ipv4.tcp_syncookies`: 0 never, 1 when the queue overflows, 2 always.
-    pub tcp_syncookies: Option<u64>,
-    /// `net.ipv4.tcp_syn_linear_timeouts` (Linux 6.5): SYN retransmissions one second apart before the interval
-    /// starts to double.
-    pub tcp_syn_linear_timeouts: Option<u64>,
-    /// `net.ipv4.tcp_max_orphans`: closed connections that no process holds any more.
-    pub tcp_max_orphans: Option<u64>,
-    /// `net.ipv4.tcp_max_tw_buckets`: connections in TIME_WAIT.
-    pub tcp_max_tw_buckets: Option<u64>,
-    /// `net.ipv4.tcp_mem`: low, pressure and high mark of all TCP buffers together, in pages.
-    pub tcp_mem_pages: Option<[u64; 3]>,
-}
-
-impl MachineLimits {
-    /// Reads them as they are now, for the calling thread's network namespace.
-    pub fn read() -> Self {
-        Self {
-            pid_max: setting("kernel.pid_max"),
-            threads_max: setting("kernel.threads-max"),
-            user_threads_max: getrlimit(Resource::Nproc).current.unwrap_or(u64::MAX),
-            cgroup_pids_max: cgroup_pids_max(),
-            max_map_count: setting("vm.max_map_count"),
-            file_max: setting("fs.file-max"),
-            nr_open: setting("fs.nr_open"),
-            somaxconn: setting("net.core.somaxconn"),
-            netdev_max_backlog: setting("net.core.netdev_max_backlog"),
-            ip_local_port_range: settings("net.ipv4.ip_local_port_range")
-                .map(|[first, last]| (first, last)),
-            tcp_max_syn_backlog: setting("net.ipv4.tcp_max_syn_backlog"),
-            tcp_syncookies: setting("net.ipv4.tcp_syncookies"),
-            tcp_syn_linear_timeouts: setting("net.ipv4.tcp_syn_linear_timeouts"),
-            tcp_max_orphans: setting("net.ipv4.tcp_max_orphans"),
-            tcp_max_tw_buckets: setting("net.ipv4.tcp_max_tw_buckets"),
-            tcp_mem_pages: settings("net.ipv4.tcp_mem"),
-        }
-    }
-}
-
-/// Whether [`MachineLimits::user_threads_max`] binds this process: not if it is root's.
-pub fn binds_user_threads() -> bool {
-    !rustix::process::getuid().is_root()
-}
-
-fn setting(name: &str) -> Option<u64> {
-    sysctl::read_value(name).ok()
-}
-
-fn settings<T: FromStr, const COUNT: usize>(name: &str) -> Option<[T; COUNT]> {
-    sysctl::read_values(name).ok()?.try_into().ok()
+/// `RLIMIT_NPROC`: threads of this user; `None` for root, on whom it is not enforced (`setrlimit(2)`), and where it is unlimited.
+pub fn user_threads_max() -> Option<u64> {
+    let is_bounded = !rustix::process::getuid().is_root();
+    getrlimit(Resource::Nproc).current.filter(|_| is_bounded)
 }
 
 /// The lowest `pids.max` on the way from this process's cgroup to the root, of either cgroup version
@@ -203,18 +124,6 @@ mod tests {
                 hard: before.hard
             }
         );
-    }
-
-    #[test]
-    fn the_machine_has_limits() {
-        let limits = MachineLimits::read();
-        assert!(limits.pid_max.unwrap() > 300);
-        assert!(limits.nr_open.unwrap() >= 1024);
-        assert!(limits.somaxconn.unwrap() > 0);
-        let (first, last) = limits.ip_local_port_range.unwrap();
-        assert!(first < last);
-        let [low, pressure, high] = limits.tcp_mem_pages.unwrap();
-        assert!(low <= pressure && pressure <= high);
     }
 
     #[test]

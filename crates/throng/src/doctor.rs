@@ -95,13 +95,14 @@ pub(crate) struct Section {
 
 /// Examines the machine. Takes about a quarter of a second, most of it to watch for stolen time.
 pub(crate) fn examine() -> Vec<Section> {
+    let limits = throng_lab::machine::limits();
     let section = |title, lines| Section { title, lines };
     vec![
         section(
             "Connections",
-            [descriptors::lines(), network::lines()].concat(),
+            [descriptors::lines(), network::lines(&limits)].concat(),
         ),
-        section("Threads and processes", processes::lines()),
+        section("Threads and processes", processes::lines(&limits)),
         section("Kernel interfaces", capabilities::lines()),
         section("TCP", kernel::lines()),
         section("Steadiness of figures", cpu::lines()),

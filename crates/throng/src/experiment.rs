@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
-use throng_lab::capacity::{Facts, foresee};
+use throng_lab::capacity::foresee;
 use throng_lab::plan::{Environment, PlanDraft, PlanError, Resolved, resolve, value};
 use throng_lab::target::TargetDraft;
 use throng_lab::{Finished, RunError, Setup};
@@ -148,7 +148,7 @@ pub(crate) fn carry_out(
         .hint("leave --capture out, or see throng backlog --help"));
     }
     notes.iter().for_each(note);
-    let foresight = foresee(&plan, &environment.models, &Facts::read());
+    let foresight = foresee(&plan, &environment.models, &environment.limits);
     foresight.notes.iter().for_each(note);
     if let Some(refusal) = foresight.refusal {
         return Err(Failure::usage(refusal).with_hint_parted());
@@ -275,10 +275,13 @@ mod tests {
             models: built_in_models(),
             catalogue: throng_catalogue::catalogue::Catalogue::default(),
             kernel_settings: settings.map(|name| format!("net.ipv4.{name}")).to_vec(),
-            open_files_hard: 20_000,
+            limits: throng_findings::Limits {
+                open_files_hard: 20_000,
+                ..throng_findings::Limits::default()
+            },
         };
         let plan = resolve(draft, &environment).expect("resolves").plan;
-        let estimate = throng_lab::estimate(&plan, &environment.models);
+        let estimate = throng_lab::estimate(&plan, &environment.models, &environment.limits);
         (plan, estimate)
     }
 

@@ -39,7 +39,7 @@ fn of_generator(evidence: &Evidence<'_>) -> Option<DescriptorsExhausted> {
     (failed > 0 && evidence.requests().is_none()).then(|| {
         DescriptorsExhausted {
             side: Side::Generator,
-            limit: Some(evidence.seen.limits.open_files_max),
+            limit: Some(evidence.seen.limits.open_files_hard),
             // Not those at the first failure: others were in flight then, and had their descriptors.
             open: evidence.phases().kept(),
             failed: evidence.failed_by(KIND),
@@ -143,7 +143,7 @@ mod tests {
         let mut case = Case::echo();
         case.connect().connected = 1_013;
         case.setting.connections = 2_000;
-        case.seen.limits.open_files_max = 1_024;
+        case.seen.limits.open_files_hard = 1_024;
         assert_eq!(of_generator(&case.evidence()), None);
         for _ in 0..17 {
             let errors = &mut case.connect().errors;

@@ -9,6 +9,9 @@ use throng_record::format::{exact, plural};
 
 use super::{Kind, Words};
 use crate::evidence::Evidence;
+use crate::limits::{
+    Bound, MAPPINGS, MAPPINGS_OF_BUILT_IN_THREAD, MAPPINGS_OF_THREAD, OF_THREADS, of_threads,
+};
 use crate::server::Ending;
 
 pub(super) const KIND: Kind = Kind {
@@ -21,15 +24,10 @@ pub(super) const KIND: Kind = Kind {
 const BOUNDED: &str = "are bounded by kernel.pid_max";
 /// Of the limit: the rest of the machine's threads are counted with the server's.
 const NEAR: f64 = 0.9;
-/// Mappings of a built-in server's thread: its stack and its signal stack, each with a guard page.
-pub const MAPPINGS_OF_BUILT_IN_THREAD: u64 = 4;
-/// The same of any other's, which has its stack alone.
-const MAPPINGS_OF_THREAD: u64 = 2;
-
-struct Bound {
+/// A limit of this machine, and how many threads and processes of the server it allows.
+struct Least {
     name: &'static str,
     value: u64,
-    /// Threads and processes of the server that it allows.
     threads: u64,
 }
 
@@ -51,37 +49,29 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<ThreadsExhausted> {
     })
 }
 
-fn least(evidence: &Evidence<'_>) -> Option<Bound> {
+fn least(evidence: &Evidence<'_>) -> Option<Least> {
     let limits = &evidence.seen.limits;
-    let direct = [
-        ("kernel.pid_max", limits.pid_max),
-        ("kernel.threads-max", limits.threads_max),
-        ("pids.max", limits.cgroup_pids_max),
-        ("RLIMIT_NPROC", limits.user_threads_max),
-    ];
-    let direct = direct.into_iter().filter_map(|(name, value)| {
-        let value = value?;
-        Some(Bound {
-            name,
+    let each = |bound: &Bound, threads: &dyn Fn(u64) -> u64| {
+        let value = (bound.value)(limits)?;
+        Some(Least {
+            name: bound.name,
             value,
-            threads: value,
+            threads: threads(value),
         })
-    });
+    };
+    let direct = OF_THREADS
+        .iter()
+        .filter_map(|bound| each(bound, &|value| value));
     // Each process has mappings of its own: of one thread it needs few.
     let processes = evidence.processes_max().max(1);
     let has_threads = evidence.threads_max() > 2 * processes;
-    let mappings = limits.max_map_count.filter(|_| has_threads);
-    let mappings = mappings.map(|value| Bound {
-        name: "vm.max_map_count",
-        value,
-        threads: u64::from(processes) * value
-            / if evidence.target.kind == TargetKind::BuiltIn {
-                MAPPINGS_OF_BUILT_IN_THREAD
-            } else {
-                MAPPINGS_OF_THREAD
-            },
-    });
-    direct.chain(mappings).min_by_key(|bound| bound.threads)
+    let of_thread = match evidence.target.kind {
+        TargetKind::BuiltIn => MAPPINGS_OF_BUILT_IN_THREAD,
+        _ => MAPPINGS_OF_THREAD,
+    };
+    let of_all = |value| u64::from(processes) * value / of_thread;
+    let mapped = has_threads.then(|| each(&MAPPINGS, &of_all)).flatten();
+    direct.chain(mapped).min_by_key(|least| least.threads)
 }
 
 impl Words for ThreadsExhausted {
@@ -101,12 +91,14 @@ impl Words for ThreadsExhausted {
     }
 
     fn remedy(&self) -> String {
-        let raise = match self.limit_name.as_str() {
-            "pids.max" => "raise pids.max of the cgroup (TasksMax= of its unit)".to_owned(),
-            "RLIMIT_NPROC" => "raise the user's limit (ulimit -u)".to_owned(),
-            name => format!("raise {name} (sysctl -w {name}=…), and then whichever is the least"),
+        let raise = match of_threads(&self.limit_name) {
+            Some(bound) => format!(" ({})", bound.raised_to("…")),
+            None => String::new(),
         };
-        format!("{raise}, or serve with an event loop or light threads.")
+        format!(
+            "raise {}{raise}, and then whichever is the least, or serve with an event loop or light threads.",
+            self.limit_name
+        )
     }
 
     fn gravity(&self) -> f64 {

@@ -1,5 +1,6 @@
 //! What a plan asks of the machine at one setting of one target.
 
+use throng_findings::limits::{MAPPINGS_OF_BUILT_IN_THREAD, MAPPINGS_OF_THREAD};
 use throng_record::built_in::ServesAtOnce;
 use throng_record::plan::ListenFamily;
 use throng_record::{
@@ -35,6 +36,8 @@ pub struct Demand {
     pub port_range: Option<(u16, u16)>,
     /// Whether both sides are in a network of their own.
     pub is_private: bool,
+    /// Mappings of one of the server's threads.
+    pub mappings_of_thread: u64,
     /// Whether a line comes to every connection at the same time.
     pub all_hear: bool,
 }
@@ -87,6 +90,10 @@ impl Demand {
                     Some((ends.next()?.ok()?, ends.next()?.ok()?))
                 }),
             is_private: plan.net == Network::Private && target.kind != TargetKind::Running,
+            mappings_of_thread: match target.kind {
+                TargetKind::BuiltIn => MAPPINGS_OF_BUILT_IN_THREAD,
+                _ => MAPPINGS_OF_THREAD,
+            },
             all_hear: setting.phases.has(PhaseName::Get),
         }
     }

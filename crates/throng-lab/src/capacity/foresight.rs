@@ -1,8 +1,9 @@
 //! The answer in words, for the plan's targets at their greatest number of connections.
 
+use throng_findings::Limits;
 use throng_record::{BuiltInModel, PhaseName, Plan, TargetRecord};
 
-use super::{Demand, Facts, Shortage, memory_bytes, shortages};
+use super::{Demand, Shortage, memory_bytes, shortages};
 
 /// What to say before a plan starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct Foresight {
 /// What this machine has for the connections of a plan, where these are kept. More than there is memory for are refused, since that would be at
 /// others' cost. Into any other limit a run goes on, to say what became of it.
 #[must_use]
-pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight {
+pub fn foresee(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Foresight {
     let mut foresight = Foresight::default();
     let mut settings = plan.settings.iter();
     let are_kept = settings.any(|setting| setting.phases.has(PhaseName::Connect));
@@ -30,10 +31,10 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], facts: &Facts) -> Foresight
     let mut told: Vec<(CommonShortage, Vec<&str>)> = Vec::new();
     for target in &plan.targets {
         let demand = Demand::of(plan, target, setting, models);
-        let mut short = shortages(&demand, facts);
+        let mut short = shortages(&demand, limits);
         let fits = short.first().map_or(0, |narrowest| narrowest.holds_about);
         if short.is_empty() && setting.phases.has(PhaseName::Hold) {
-            foresight.notes.push(enough(target, &demand, facts));
+            foresight.notes.push(enough(target, &demand, limits));
         }
         for shortage in short.extract_if(.., |one| one.is_memory) {
             let refusal = || too_little_memory(target, &demand, &shortage, fits);
@@ -60,8 +61,8 @@ struct CommonShortage {
     short: Vec<Shortage>,
 }
 
-fn enough(target: &TargetRecord, demand: &Demand, facts: &Facts) -> String {
-    let memory = match facts.memory_available_bytes {
+fn enough(target: &TargetRecord, demand: &Demand, limits: &Limits) -> String {
+    let memory = match limits.memory_available_bytes {
         Some(available) => format!(
             "{} of memory (available: {})",
             size(memory_bytes(demand)),
@@ -78,7 +79,7 @@ fn enough(target: &TargetRecord, demand: &Demand, facts: &Facts) -> String {
         "this machine has room for {} connections to {}: they need about {memory}, and descriptors in {tables} ({} in each)",
         exact(demand.connections()),
         target.name,
-        match facts.open_files_hard {
+        match limits.open_files_hard {
             u64::MAX => "any number".to_owned(),
             limit => format!("at most {}", exact(limit)),
         }

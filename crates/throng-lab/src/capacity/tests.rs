@@ -4,8 +4,8 @@ use super::*;
 use crate::plan::{PlanDraft, many_test_environment, resolve};
 
 /// A machine on which nothing is short.
-fn plenty() -> Facts {
-    Facts {
+fn plenty() -> Limits {
+    Limits {
         open_files_hard: 20_000,
         memory_available_bytes: Some(21 << 30),
         file_max: Some(u64::MAX >> 1),
@@ -18,6 +18,7 @@ fn plenty() -> Facts {
         max_map_count: Some(1 << 24),
         epoll_max_user_watches: Some(5_000_000),
         conntrack_max: None,
+        somaxconn: Some(4_096),
         tcp_mem_pages_max: Some(5_000_000),
     }
 }
@@ -29,20 +30,20 @@ fn plan(text: &str) -> Plan {
         .plan
 }
 
-fn found(text: &str, facts: &Facts) -> Vec<Shortage> {
+fn found(text: &str, limits: &Limits) -> Vec<Shortage> {
     let plan = plan(text);
     let models = many_test_environment().models;
     let demand = Demand::of(&plan, &plan.targets[0], &plan.settings[0], &models);
-    shortages(&demand, facts)
+    shortages(&demand, limits)
 }
 
-fn names(text: &str, facts: &Facts) -> Vec<String> {
-    let found = found(text, facts).into_iter();
+fn names(text: &str, limits: &Limits) -> Vec<String> {
+    let found = found(text, limits).into_iter();
     found.map(|shortage| shortage.what).collect()
 }
 
-fn foreseen(text: &str, facts: &Facts) -> Foresight {
-    foresee(&plan(text), &many_test_environment().models, facts)
+fn foreseen(text: &str, limits: &Limits) -> Foresight {
+    foresee(&plan(text), &many_test_environment().models, limits)
 }
 
 const MILLION: &str = "experiment = 'hold'\nconnections = 1_000_000";
@@ -75,11 +76,11 @@ fn more_echo_connections_than_there_is_memory_for_are_refused_too() {
 
 #[test]
 fn too_little_memory_is_refused_with_a_number_that_fits() {
-    let facts = Facts {
+    let limits = Limits {
         memory_available_bytes: Some(4 << 30),
         ..plenty()
     };
-    let said = foreseen(MILLION, &facts);
+    let said = foreseen(MILLION, &limits);
     let refusal = said.refusal.expect("it is short");
     assert!(refusal.contains("4.0 GiB is available"), "{refusal}");
     let (_, hint) = refusal.rsplit_once("; ").expect("a next step");
@@ -89,7 +90,7 @@ fn too_little_memory_is_refused_with_a_number_that_fits() {
         .expect("a number");
     assert!((300_000..500_000).contains(&fits), "{fits}");
     let fewer = format!("experiment = 'hold'\nconnections = {fits}");
-    assert_eq!(foreseen(&fewer, &facts).refusal, None);
+    assert_eq!(foreseen(&fewer, &limits).refusal, None);
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn a_model_with_one_table_ends_at_its_limit_and_that_is_said_but_not_refused() {
 
 #[test]
 fn threads_meet_every_limit_the_least_first() {
-    let facts = Facts {
+    let limits = Limits {
         pid_max: Some(32_768),
         max_map_count: Some(65_530),
         cgroup_pids_max: Some(10_400),
@@ -125,12 +126,12 @@ fn threads_meet_every_limit_the_least_first() {
     };
     let text =
         |model: &str| format!("experiment = 'fanout'\nconnections = 28_000\ntargets = ['{model}']");
-    assert_eq!(names(&text("epoll-edge"), &facts), [] as [&str; 0]);
+    assert_eq!(names(&text("epoll-edge"), &limits), [] as [&str; 0]);
     assert_eq!(
-        names(&text("thread-per-connection"), &facts),
-        ["pids.max of the cgroup", "vm.max_map_count"]
+        names(&text("thread-per-connection"), &limits),
+        ["pids.max", "vm.max_map_count"]
     );
-    let two = found(&text("two-threads-per-connection"), &facts);
+    let two = found(&text("two-threads-per-connection"), &limits);
     let held: Vec<(&str, u64)> = two
         .iter()
         .map(|shortage| (shortage.what.as_str(), shortage.holds_about))
@@ -138,7 +139,7 @@ fn threads_meet_every_limit_the_least_first() {
     assert_eq!(
         held,
         [
-            ("pids.max of the cgroup", 5_000),
+            ("pids.max", 5_000),
             // Met on this machine at 8,062.
             ("vm.max_map_count", 8_063),
             ("kernel.pid_max", 16_184)
@@ -149,13 +150,13 @@ fn threads_meet_every_limit_the_least_first() {
 
 #[test]
 fn a_target_is_told_its_least_limit_once_and_targets_alike_together() {
-    let facts = Facts {
+    let limits = Limits {
         pid_max: Some(32_768),
         max_map_count: Some(65_530),
         ..plenty()
     };
     let text = "experiment = 'fanout'\nconnections = 28_000\ntargets = ['two-threads-per-connection', 'two-threads-per-connection --hand-over queues', 'epoll-level', 'tokio', 'epoll-shared']";
-    let notes = foreseen(text, &facts).notes;
+    let notes = foreseen(text, &limits).notes;
     let [threads, tables] = &notes[..] else {
         panic!("two notes: {notes:?}");
     };
@@ -171,26 +172,26 @@ fn a_target_is_told_its_least_limit_once_and_targets_alike_together() {
 #[test]
 fn ports_end_where_one_address_has_no_more() {
     let one = "experiment = 'fanout'\ntargets = ['epoll-edge']\nconnections = 29_000\naddresses = 'kernel'";
-    let facts = Facts {
+    let limits = Limits {
         open_files_hard: u64::MAX,
         ..plenty()
     };
-    let short = found(one, &facts);
+    let short = found(one, &limits);
     assert_eq!(
         (short[0].needed, short[0].there_is, short.len()),
         (29_000, 28_232, 1)
     );
     let spread = one.replace("addresses = 'kernel'", "");
-    assert_eq!(found(&spread, &facts), []);
+    assert_eq!(found(&spread, &limits), []);
     let wider = format!("{one}\n[kernel]\nip_local_port_range = '1024 65535'");
-    assert_eq!(found(&wider, &facts), []);
+    assert_eq!(found(&wider, &limits), []);
     let elsewhere = "experiment = 'hold'\ntargets = ['tcp://10.0.0.1:7']\nconnections = 60_000\nsource = ['10.0.0.2', '10.0.0.3']";
-    assert_eq!(found(elsewhere, &facts)[0].there_is, 2 * 28_232);
+    assert_eq!(found(elsewhere, &limits)[0].there_is, 2 * 28_232);
 }
 
 #[test]
 fn limits_of_the_whole_machine_count_both_ends_where_both_are_here() {
-    let facts = Facts {
+    let limits = Limits {
         file_max: Some(150_000),
         epoll_max_user_watches: Some(90_000),
         conntrack_max: Some(65_536),
@@ -199,25 +200,17 @@ fn limits_of_the_whole_machine_count_both_ends_where_both_are_here() {
     };
     let here = "experiment = 'hold'\nconnections = 100_000\nbackend = 'epoll'";
     assert_eq!(
-        names(here, &facts),
+        names(here, &limits),
         ["fs.epoll.max_user_watches", "fs.file-max"]
     );
     let away = "experiment = 'hold'\ntargets = ['tcp://10.0.0.1:7']\nconnections = 80_000\nsource = ['10.0.0.2', '10.0.0.3', '10.0.0.4']\nbackend = 'epoll'";
-    assert_eq!(names(away, &facts), ["net.netfilter.nf_conntrack_max"]);
+    assert_eq!(names(away, &limits), ["net.netfilter.nf_conntrack_max"]);
     let heard = "experiment = 'fanout'\ntargets = ['epoll-shared']\nconnections = 60_000";
-    assert_eq!(names(heard, &facts), ["net.ipv4.tcp_mem (pages)"]);
+    assert_eq!(names(heard, &limits), ["net.ipv4.tcp_mem (pages)"]);
 }
 
 #[test]
 fn where_no_connection_is_kept_nothing_is_foreseen() {
     let text = "experiment = 'churn'\ntargets = ['epoll-edge']\nclients = 10_000";
-    assert_eq!(foreseen(text, &Facts::default()), Foresight::default());
-}
-
-#[test]
-fn this_machine_has_facts() {
-    let facts = Facts::read();
-    assert!(facts.open_files_hard > 0);
-    assert!(facts.memory_available_bytes.is_some_and(|bytes| bytes > 0));
-    assert!(facts.pid_max.is_some());
+    assert_eq!(foreseen(text, &Limits::default()), Foresight::default());
 }

@@ -12,7 +12,7 @@ fn of(text: &str) -> f64 {
     };
     let draft = PlanDraft::parse(text, "test").expect(text);
     let plan = resolve(draft, &environment).expect(text).plan;
-    estimate(&plan, &environment.models).as_secs_f64()
+    estimate(&plan, &environment.models, &environment.limits).as_secs_f64()
 }
 
 /// Seconds of one trial of a backlog plan, without what every trial costs.
@@ -143,4 +143,23 @@ fn a_server_for_any_number_empties_its_queue_between_the_waves() {
         ));
         assert!((least..most).contains(&estimate), "{clients}: {estimate}");
     }
+}
+
+#[test]
+fn beyond_what_the_machine_holds_one_number_is_tried_and_none_after() {
+    let of = |connections: &str| {
+        of(&format!(
+            "experiment = 'fanout'\nrepeats = 1\ntimeout = '10s'\nconnect-timeout = '4s'\n\
+             targets = ['epoll-level']\nconnections = {connections}"
+        ))
+    };
+    let within = of("[10_000, 19_000]");
+    let one_beyond = of("[10_000, 19_000, 25_000]");
+    // As long as it can: 19,988 connections, a connect and two lines that never come.
+    assert!(
+        (24.5..28.0).contains(&(one_beyond - within)),
+        "{one_beyond}"
+    );
+    let two_beyond = of("[10_000, 19_000, 25_000, 28_000]");
+    assert!((two_beyond - one_beyond).abs() < 0.1, "{two_beyond}");
 }

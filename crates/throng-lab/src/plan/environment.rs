@@ -1,5 +1,6 @@
 //! What of the machine and of this throng a plan is resolved against.
 
+use throng_findings::Limits;
 use throng_record::{BuiltInModel, TargetRecord};
 
 use throng_catalogue::catalogue::Catalogue;
@@ -17,8 +18,8 @@ pub struct Environment {
     pub catalogue: Catalogue,
     /// The network settings of this kernel, by dotted name.
     pub kernel_settings: Vec<String>,
-    /// Descriptors of one table at most (`RLIMIT_NOFILE`, hard); `u64::MAX`: any number.
-    pub open_files_hard: u64,
+    /// What bounds the number of connections.
+    pub limits: Limits,
 }
 
 /// The model that a target is, if it is one.
@@ -50,7 +51,7 @@ impl Environment {
             models,
             catalogue,
             kernel_settings: throng_sys::sysctl::network::names(),
-            open_files_hard: throng_sys::limits::open_files().hard,
+            limits: crate::machine::limits(),
         }
     }
 }

@@ -105,7 +105,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
         settings,
     };
     if plan.quick {
-        notes.extend(quick::fit(&mut plan, &environment.models));
+        notes.extend(quick::fit(&mut plan, environment));
     }
     Ok(Resolved { plan, notes })
 }

@@ -1,14 +1,11 @@
 //! From what was measured and seen to the trial's checks, verdict, limit and findings.
 
-use throng_findings::{
-    Descriptors, Ending, Evidence, LifeEnd, Limits, Seen, checks, findings, limit,
-};
+use throng_findings::{Descriptors, Ending, Evidence, LifeEnd, Seen, checks, findings, limit};
 use throng_record::format::tail_in_words;
 use throng_record::{
     Check, CheckKind, CheckResult, LoadRecord, Outcome, Setting, TargetKind, TargetRecord, Trial,
     Verdict,
 };
-use throng_sys::limits::{self, MachineLimits};
 
 use super::attributing::attribute_requests;
 use crate::job::in_force;
@@ -37,7 +34,7 @@ pub(super) fn conclude(
         account: None,
         was_listening: kernel.was_listening,
         somaxconn: in_force(setting, "net.core.somaxconn"),
-        limits: limits(),
+        limits: crate::machine::limits(),
         server,
         descriptors: observed.descriptors.map(|table| Descriptors {
             open: table.open,
@@ -84,19 +81,6 @@ fn check(trial: &mut Trial, (target, setting): (&TargetRecord, &Setting), seen: 
     quote_server(&mut trial.checks, seen.server.ending());
     trial.verdict = Verdict::of(&trial.checks);
     trial.limit = limit(trial);
-}
-
-fn limits() -> Limits {
-    let machine = MachineLimits::read();
-    Limits {
-        ip_local_port_range: machine.ip_local_port_range,
-        open_files_max: limits::open_files().hard,
-        pid_max: machine.pid_max,
-        threads_max: machine.threads_max,
-        cgroup_pids_max: machine.cgroup_pids_max,
-        user_threads_max: limits::binds_user_threads().then_some(machine.user_threads_max),
-        max_map_count: machine.max_map_count,
-    }
 }
 
 fn unreachable_message(trial: &Trial) -> String {

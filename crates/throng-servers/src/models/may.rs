@@ -41,9 +41,9 @@ use may::{coroutine, go};
 use slab::Slab;
 use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
-use throng_sys::limits::MachineLimits;
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
+use throng_sys::sysctl;
 
 use crate::accept::{self, Failure, Pause};
 use crate::at_once;
@@ -271,7 +271,7 @@ struct State {
 impl Shared {
     /// May panics where a stack cannot be mapped, so that is not tried.
     fn new() -> Self {
-        let mappings = MachineLimits::read().max_map_count.unwrap_or(u64::MAX);
+        let mappings = sysctl::read_value("vm.max_map_count").unwrap_or(u64::MAX);
         let coroutines = mappings.saturating_sub(MAPPINGS_RESERVED) / MAPPINGS_PER_COROUTINE;
         Self {
             connections_max: usize::try_from(coroutines).unwrap_or(usize::MAX),

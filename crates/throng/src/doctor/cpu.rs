@@ -12,7 +12,7 @@ use super::{Line, Status};
 
 /// How long stolen time is watched for: some twenty ticks on each CPU.
 const WATCH: Duration = Duration::from_millis(200);
-/// The share of a window above which a trial is invalid.
+/// The share of a window above which a trial is disturbed.
 const STEAL_MOST: f64 = 0.02;
 
 pub(super) fn lines() -> Vec<Line> {
@@ -162,7 +162,7 @@ fn steal_line(just_now: f64, since_boot: f64) -> Line {
         since_boot * 100.0
     );
     if just_now.max(since_boot) > STEAL_MOST {
-        let meaning = "the hypervisor runs something else on these CPUs now and then; trials with more than 2 % are invalid";
+        let meaning = "the hypervisor runs something else on these CPUs now and then; trials that lost more than 2 % are disturbed, and repeated";
         return Line::new(name, Status::Warn, found, meaning)
             .improve("measure at another time, or on a machine with CPUs of its own");
     }
@@ -170,7 +170,7 @@ fn steal_line(just_now: f64, since_boot: f64) -> Line {
         name,
         Status::Ok,
         found,
-        "watched again in every trial; more than 2 % makes it invalid",
+        "watched again in every trial; one that lost more than 2 % is disturbed, and repeated",
     )
 }
 

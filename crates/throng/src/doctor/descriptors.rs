@@ -1,5 +1,6 @@
 //! Descriptors: one for each connection, on each side.
 
+use throng_findings::limits::OPEN_FILES;
 use throng_record::format::exact;
 use throng_sys::{descriptor_table, limits};
 
@@ -27,8 +28,7 @@ fn open_files() -> Line {
         amount(limit.hard)
     );
     let found = format!("soft {}, hard {}", amount(limit.soft), amount(limit.hard));
-    Line::new("open files", status, found, meaning)
-        .improve_unless_ok("sudo prlimit --pid $$ --nofile=1048576:1048576")
+    Line::new("open files", status, found, meaning).improve_unless_ok(OPEN_FILES.raised_to(1 << 20))
 }
 
 /// Tried on a thread that ends at once.

@@ -1,14 +1,14 @@
 //! TCP settings that change what a full queue looks like from a client.
 
-use throng_sys::limits::MachineLimits;
+use throng_sys::sysctl;
 
 use super::{Line, Status};
 
 pub(super) fn lines() -> Vec<Line> {
-    let limits = MachineLimits::read();
+    let setting = |name| sysctl::read_value(name).ok();
     vec![
-        syn_cookies(limits.tcp_syncookies),
-        linear_timeouts(limits.tcp_syn_linear_timeouts),
+        syn_cookies(setting("net.ipv4.tcp_syncookies")),
+        linear_timeouts(setting("net.ipv4.tcp_syn_linear_timeouts")),
     ]
 }
 

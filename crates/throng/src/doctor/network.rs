@@ -2,16 +2,16 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 
+use throng_findings::Limits;
+use throng_findings::limits::SOMAXCONN;
 use throng_record::format::exact;
-use throng_sys::limits::MachineLimits;
 
 use super::{Line, Status};
 
 /// What throng asks of a launched server's accept queue.
 const BACKLOG: u64 = 1024;
 
-pub(super) fn lines() -> Vec<Line> {
-    let limits = MachineLimits::read();
+pub(super) fn lines(limits: &Limits) -> Vec<Line> {
     let mut lines = vec![loopback(), ipv6()];
     lines.extend(limits.ip_local_port_range.map(ports));
     lines.extend(limits.somaxconn.map(accept_queue));
@@ -74,7 +74,7 @@ fn ports((first, last): (u16, u16)) -> Line {
         format!("{} ({first} to {last})", exact(ports)),
         meaning,
     )
-    .improve("sudo sysctl -w net.ipv4.ip_local_port_range='1024 65535'")
+    .improve_unless_ok("sudo sysctl -w net.ipv4.ip_local_port_range='1024 65535'")
 }
 
 fn accept_queue(somaxconn: u64) -> Line {
@@ -87,6 +87,6 @@ fn accept_queue(somaxconn: u64) -> Line {
         "every backlog is silently lowered to this; throng asks for {} unless told otherwise",
         exact(BACKLOG)
     );
-    Line::new("somaxconn", status, exact(somaxconn), meaning)
-        .improve_unless_ok("sudo sysctl -w net.core.somaxconn=4096")
+    Line::new(SOMAXCONN.name, status, exact(somaxconn), meaning)
+        .improve_unless_ok(SOMAXCONN.raised_to(4_096))
 }

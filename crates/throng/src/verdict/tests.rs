@@ -20,7 +20,7 @@ fn record_of(plan: &str, trials: &[&[CheckKind]]) -> RunRecord {
         models: crate::experiment::built_in_models(),
         catalogue: throng_catalogue::catalogue::Catalogue::default(),
         kernel_settings: vec![],
-        open_files_hard: 20_000,
+        limits: throng_findings::Limits::default(),
     };
     let plan = resolve(draft, &environment).expect("resolves").plan;
     RunRecord {

@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn the_short_form_thins_them_out_as_any_sweep() {
         let all: Vec<u32> = (1..=200).collect();
-        let text = format!("targets = ['all']\nconnections = 20000\n[kernel]\nsomaxconn = {all:?}");
+        let text = format!("targets = ['all']\nconnections = 15000\n[kernel]\nsomaxconn = {all:?}");
         let draft = PlanDraft::parse(&text, "plan.toml").expect("a plan");
         let resolved = resolve(draft.shortened(), &test_environment(2));
         let plan = resolved.expect("resolves").plan;

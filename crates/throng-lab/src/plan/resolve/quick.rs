@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use throng_record::{Amount, BuiltInModel, ExchangeSpec, PhaseSpec, Plan, Setting, Stop};
+use throng_record::{Amount, ExchangeSpec, PhaseSpec, Plan, Setting, Stop};
 
 use crate::estimate::{by_count, estimate};
 use crate::plan::experiments::fanout;
-use crate::plan::nanoseconds;
+use crate::plan::{Environment, nanoseconds};
 
 /// What `--quick` promises.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -19,8 +19,8 @@ const CLIENTS_MIN: u32 = 1;
 
 /// Takes repeats, then length or requests, then values of the sweep, then connections, until the estimate is below [`LONGEST`]; a note
 /// where something was taken.
-pub(super) fn fit(plan: &mut Plan, models: &[BuiltInModel]) -> Option<String> {
-    let estimate = |plan: &Plan| estimate(plan, models);
+pub(super) fn fit(plan: &mut Plan, environment: &Environment) -> Option<String> {
+    let estimate = |plan: &Plan| estimate(plan, &environment.models, &environment.limits);
     let before = estimate(plan);
     let is_long = |plan: &Plan| estimate(plan) >= LONGEST;
     if !is_long(plan) {

@@ -43,7 +43,7 @@ pub(super) fn ask_for(
     let Some(setting) = most.max_by_key(|setting| setting.connections) else {
         return;
     };
-    let limit = environment.open_files_hard;
+    let limit = environment.limits.open_files_hard;
     let all_hear = hears(setting);
     let needed = loops_needed(setting.connections, limit, all_hear);
     let cpus = match setting.server_cpus.len() {

@@ -309,7 +309,8 @@ fn the_plan_of_the_published_tables_has_every_row_and_its_short_form_a_corner() 
         assert!(resolved.notes.is_empty(), "{:?}", resolved.notes);
         resolved.plan
     };
-    let estimate = |plan: &Plan| crate::estimate(plan, &backlog_test_environment().models);
+    let environment = backlog_test_environment();
+    let estimate = |plan: &Plan| crate::estimate(plan, &environment.models, &environment.limits);
     let whole = resolved("backlog", false);
     assert_eq!((whole.targets.len(), whole.settings.len()), (3, 16));
     for setting in &whole.settings {

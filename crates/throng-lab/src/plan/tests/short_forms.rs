@@ -20,7 +20,8 @@ fn stops(resolved: &Resolved) -> Vec<Stop> {
 /// The one note about what was taken; the estimate keeps the promise.
 fn fitted(text: &str) -> (Resolved, String) {
     let resolved = short(text);
-    let estimate = crate::estimate(&resolved.plan, &test_environment(2).models);
+    let environment = test_environment(2);
+    let estimate = crate::estimate(&resolved.plan, &environment.models, &environment.limits);
     assert!(estimate < Duration::from_secs(120), "{text}: {estimate:?}");
     let note = resolved
         .notes
