@@ -25,12 +25,12 @@ pub struct Evidence<'a> {
     /// What was asked for.
     pub setting: &'a Setting,
     /// What does not stand in the record.
-    pub seen: &'a Seen,
+    pub seen: &'a Observed,
 }
 
 /// What was seen of a trial and does not stand in its record.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct Observed {
     /// Of all requests, the quick ones too, where each had a connection of its own.
     pub account: Option<Account>,
     /// Whether a listener was there when the trial began; absent where it could not be looked up.

@@ -12,7 +12,7 @@ use throng_record::{
 
 use crate::account::Account;
 use crate::asked::Asked;
-use crate::evidence::{Evidence, Seen};
+use crate::evidence::{Evidence, Observed};
 use crate::server::{Ending, LifeEnd};
 
 /// The window of both sides.
@@ -23,7 +23,7 @@ pub(crate) struct Case {
     pub(crate) trial: Trial,
     pub(crate) target: TargetRecord,
     pub(crate) setting: Setting,
-    pub(crate) seen: Seen,
+    pub(crate) seen: Observed,
 }
 
 impl Case {
@@ -71,7 +71,7 @@ impl Case {
             trial,
             target: target(),
             setting,
-            seen: Seen::default(),
+            seen: Observed::default(),
         }
     }
 

@@ -18,7 +18,7 @@ mod server;
 pub use account::{Account, Judged};
 pub use asked::Asked;
 pub use cpu_time::{Others, Stolen, TICK_NS};
-pub use evidence::{Descriptors, Evidence, Seen};
+pub use evidence::{Descriptors, Evidence, Observed};
 pub use limit::limit;
 pub use limits::Limits;
 pub use server::{Ending, LifeEnd, Served};

@@ -7,18 +7,18 @@
 //! Times from the observers are of `CLOCK_MONOTONIC`, those of requests count from the phase's first connect:
 //! `ConnectionsPhase::started_at_monotonic_ns` joins them.
 
+mod accounts;
 mod answering;
 mod attribution;
 mod connecting;
 mod least;
 mod schedule;
-mod seen;
 mod thinning;
 mod waiting;
 
+pub(crate) use accounts::{Accounts, FlowSeen, FlowsSeen, QueueSeen};
 pub(crate) use attribution::attribute;
 pub(crate) use least::duration_least_ns;
-pub(crate) use seen::{FlowSeen, FlowsSeen, QueueSeen, Seen};
 
 #[cfg(test)]
 mod hand_made;

@@ -21,7 +21,7 @@ const MAIL_BYTES_MAX: usize = UNSENT_BYTES_MAX / 4 * 3;
 /// Whoever has it keeps the descriptors of all mailboxes open. Loops with descriptor tables of their own must not be the last
 /// to let go of them: in their tables other files have those numbers.
 #[derive(Debug)]
-pub(crate) struct Office {
+pub(crate) struct AllMailboxes {
     _boxes: Arc<[Mailbox]>,
 }
 
@@ -61,8 +61,8 @@ impl Post {
     }
 
     /// What keeps all mailboxes open.
-    pub(crate) fn office(&self) -> Office {
-        Office {
+    pub(crate) fn all(&self) -> AllMailboxes {
+        AllMailboxes {
             _boxes: Arc::clone(&self.boxes),
         }
     }

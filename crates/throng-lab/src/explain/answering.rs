@@ -19,7 +19,7 @@
 use throng_record::connections::SLOW_FIRST_BYTE_SPARE_NS;
 use throng_record::{Cause, ErrorKind, RequestRecord};
 
-use super::seen::{FlowSeen, Seen};
+use super::accounts::{Accounts, FlowSeen};
 
 /// `tcpi_last_data_sent` is read in ticks, of 10 ms at most: so much later may the retransmission have been.
 const TICK_NS: u64 = 10_000_000;
@@ -59,7 +59,7 @@ impl Answering {
     pub(super) fn of(
         request: &RequestRecord,
         connected_at_ns: u64,
-        seen: &Seen<'_>,
+        seen: &Accounts<'_>,
     ) -> Option<Self> {
         let failed_after_ns = request.duration_ns.saturating_sub(request.connect_ns?);
         let waited_ns = request.first_byte_ns.unwrap_or(failed_after_ns);
@@ -97,7 +97,7 @@ impl Answering {
         from_ns: u64,
         uncertain_ns: u64,
         wait_ns_max: u64,
-        seen: &Seen<'_>,
+        seen: &Accounts<'_>,
     ) {
         let Some(queue) = seen.queue else {
             self.not_explained_ns += wait_ns_max;
@@ -187,7 +187,11 @@ impl Answering {
 }
 
 /// How long the server's kernel had no connection for this request; `None` where nothing says that it had none.
-fn unknown_to_server_ns(request: &RequestRecord, waited_ns: u64, seen: &Seen<'_>) -> Option<u64> {
+fn unknown_to_server_ns(
+    request: &RequestRecord,
+    waited_ns: u64,
+    seen: &Accounts<'_>,
+) -> Option<u64> {
     let is_slow = waited_ns > SLOW_FIRST_BYTE_SPARE_NS;
     if request.first_byte_ns.is_none() {
         let never_known = match request.error {

@@ -8,9 +8,9 @@
 use throng_findings::Account;
 use throng_record::{Attribution, Cause, ConnectionsPhase, ErrorKind, RequestRecord};
 
+use super::accounts::{Accounts, FlowSeen};
 use super::answering::{Answering, Mostly};
 use super::connecting;
-use super::seen::{FlowSeen, Seen};
 use super::thinning::{REQUESTS_KEPT_MAX, thin_out};
 use super::waiting;
 
@@ -19,7 +19,7 @@ const CLOCKS_DIFFER_NS: u64 = 5_000_000;
 
 /// Fills in the causes of every slow or failed request and the counts, then keeps only those requests. Made once for a trial, while all
 /// requests are there.
-pub(crate) fn attribute(phase: &mut ConnectionsPhase, seen: &Seen<'_>) -> Account {
+pub(crate) fn attribute(phase: &mut ConnectionsPhase, seen: &Accounts<'_>) -> Account {
     let mut account = Account {
         waiting_at_once_max: waiting::at_once_max(phase, seen.service_time_ns),
         ..Account::default()
@@ -39,7 +39,7 @@ pub(crate) fn attribute(phase: &mut ConnectionsPhase, seen: &Seen<'_>) -> Accoun
 fn attribute_request(
     request: &mut RequestRecord,
     started_at_ns: u64,
-    seen: &Seen<'_>,
+    seen: &Accounts<'_>,
     attribution: &mut Attribution,
     account: &mut Account,
 ) {
@@ -73,7 +73,7 @@ fn attribute_request(
     request.causes = causes;
 }
 
-fn is_slow_answer(request: &RequestRecord, answering: &Answering, seen: &Seen<'_>) -> bool {
+fn is_slow_answer(request: &RequestRecord, answering: &Answering, seen: &Accounts<'_>) -> bool {
     let never_came = request.first_byte_ns.is_none()
         && (request.error == Some(ErrorKind::ReplyTimedOut) || answering.final_ack_ns.is_some());
     never_came || request.is_slow_to_answer(seen.service_time_ns.unwrap_or(0))
@@ -84,7 +84,7 @@ fn is_slow_answer(request: &RequestRecord, answering: &Answering, seen: &Seen<'_
 fn count_delay(
     request: &RequestRecord,
     answering: &Answering,
-    seen: &Seen<'_>,
+    seen: &Accounts<'_>,
     account: &mut Account,
 ) {
     let service_time_ns = seen.service_time_ns.unwrap_or(0);
@@ -108,7 +108,7 @@ fn count_delay(
 fn count_failure(
     request: &RequestRecord,
     answering: &Answering,
-    seen: &Seen<'_>,
+    seen: &Accounts<'_>,
     account: &mut Account,
 ) {
     let has_begun = request.first_byte_ns.is_some();
@@ -149,7 +149,7 @@ fn count_answer(answering: &Answering, attribution: &mut Attribution, account: &
 }
 
 /// The handshake of this request alone: its port may have had others before and after.
-fn flow_of(request: &RequestRecord, started_at_ns: u64, seen: &Seen<'_>) -> Option<FlowSeen> {
+fn flow_of(request: &RequestRecord, started_at_ns: u64, seen: &Accounts<'_>) -> Option<FlowSeen> {
     let client = request.local_address.as_ref()?.parse().ok()?;
     let from_ns = started_at_ns.saturating_sub(CLOCKS_DIFFER_NS);
     let until_ns = started_at_ns.saturating_add(request.duration_ns);

@@ -9,8 +9,8 @@
 use throng_record::connections::SLOW_CONNECT_NS;
 use throng_record::{Cause, RequestRecord};
 
+use super::accounts::FlowSeen;
 use super::schedule;
-use super::seen::FlowSeen;
 
 /// The cause of a connect that was slow; `flow` holds the handshakes of this request alone.
 pub(super) fn cause(

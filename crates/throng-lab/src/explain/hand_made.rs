@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::seen::{FlowSeen, FlowsSeen, QueueSeen, Seen};
+use super::accounts::{Accounts, FlowSeen, FlowsSeen, QueueSeen};
 use throng_record::{ErrorKind, RequestRecord};
 
 pub(super) const MS: u64 = 1_000_000;
@@ -83,8 +83,8 @@ pub(super) fn flow(syns_ms: &[u64], syn_acks_ms: &[u64]) -> FlowSeen {
 }
 
 /// A service of 40 ms, overflows, kernel defaults; neither queue nor handshakes observed.
-pub(super) fn seen<'a>() -> Seen<'a> {
-    Seen {
+pub(super) fn seen<'a>() -> Accounts<'a> {
+    Accounts {
         service_time_ns: Some(40 * MS),
         syn_linear_timeouts: 4,
         aborts_on_overflow: false,

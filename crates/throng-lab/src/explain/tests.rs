@@ -10,7 +10,7 @@ use throng_record::{
 };
 
 use super::hand_made::{MS, PHASE_NS, Queue, answered, queue, seen};
-use super::{Seen, attribute};
+use super::{Accounts, attribute};
 use crate::job;
 use crate::plan::{PlanDraft, resolve, test_environment};
 
@@ -87,7 +87,7 @@ fn sampled(all: &[Served]) -> Queue {
 struct Case {
     plan: Plan,
     trial: Trial,
-    seen: throng_findings::Seen,
+    seen: throng_findings::Observed,
 }
 
 impl Case {
@@ -127,7 +127,7 @@ fn tried(server: Server, clients: usize) -> Case {
         requests: all.iter().map(request).collect(),
         ..ConnectionsPhase::default()
     };
-    let of_requests = Seen {
+    let of_requests = Accounts {
         queue: Some(&queue),
         overflows: Some(0),
         ..seen()
@@ -144,9 +144,9 @@ fn tried(server: Server, clients: usize) -> Case {
         exchange: ExchangePhase::default(),
         connections,
     }]);
-    let seen = throng_findings::Seen {
+    let seen = throng_findings::Observed {
         account: Some(account),
-        ..throng_findings::Seen::default()
+        ..throng_findings::Observed::default()
     };
     Case { plan, trial, seen }
 }

@@ -1,6 +1,6 @@
 //! A trial without a server: the generator, alone in a network of its own, times a multiplexer.
 
-use throng_findings::{Evidence, Seen, checks, findings};
+use throng_findings::{Evidence, Observed, checks, findings};
 use throng_record::{Outcome, Setting, TargetRecord, Trial, Verdict};
 
 use super::{Bench, Made, OnProgress, unknown_address};
@@ -50,10 +50,10 @@ impl Bench<'_> {
         trial.outcome = ended.outcome;
         if let Some(record) = ended.record {
             trial.phases = record.phases;
-            let seen = Seen {
+            let seen = Observed {
                 stolen: seen.stolen,
                 others: seen.others,
-                ..Seen::default()
+                ..Observed::default()
             };
             let target = &self.plan.targets[cell.target as usize];
             conclude(&mut trial, (target, setting), &seen);
@@ -71,7 +71,7 @@ fn made(trial: Trial) -> Made {
 }
 
 /// From what was measured to the trial's checks, verdict and findings.
-fn conclude(trial: &mut Trial, (target, setting): (&TargetRecord, &Setting), seen: &Seen) {
+fn conclude(trial: &mut Trial, (target, setting): (&TargetRecord, &Setting), seen: &Observed) {
     let evidence = Evidence {
         trial,
         target,

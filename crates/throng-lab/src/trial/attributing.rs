@@ -1,6 +1,6 @@
 //! From the generator's account of every request and what the observers saw to the causes of the slow and failed ones.
 
-use throng_findings::{Account, Evidence, Seen};
+use throng_findings::{Account, Evidence, Observed};
 use throng_record::{Setting, TargetRecord, Trial};
 
 use crate::explain::{self, FlowsSeen, QueueSeen, attribute, duration_least_ns};
@@ -12,7 +12,7 @@ use crate::observer::KernelAccountSeen;
 pub(super) fn attribute_requests(
     trial: &mut Trial,
     (target, setting): (&TargetRecord, &Setting),
-    seen: &Seen,
+    seen: &Observed,
     kernel: &KernelAccountSeen,
 ) -> Option<Account> {
     let started_at_ns = trial.phases.connections()?.started_at_monotonic_ns;
@@ -31,7 +31,7 @@ pub(super) fn attribute_requests(
         seen,
     };
     let is_in_sight = evidence.is_in_sight();
-    let of_requests = explain::Seen {
+    let of_requests = explain::Accounts {
         service_time_ns: setting.service_time_ns,
         syn_linear_timeouts: in_force(setting, "net.ipv4.tcp_syn_linear_timeouts").unwrap_or(0),
         aborts_on_overflow: is_in_sight && aborts,

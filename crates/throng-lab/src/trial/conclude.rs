@@ -1,6 +1,6 @@
 //! From what was measured and seen to the trial's checks, verdict, limit and findings.
 
-use throng_findings::{Descriptors, Ending, Evidence, LifeEnd, Seen, checks, findings, limit};
+use throng_findings::{Descriptors, Ending, Evidence, LifeEnd, Observed, checks, findings, limit};
 use throng_record::format::tail_in_words;
 use throng_record::{
     Check, CheckKind, CheckResult, LoadRecord, Outcome, Setting, TargetKind, TargetRecord, Trial,
@@ -30,7 +30,7 @@ pub(super) fn conclude(
     };
     trial.phases = record.phases;
     trial.phases.add_costs(observed.phase_costs);
-    let mut seen = Seen {
+    let mut seen = Observed {
         account: None,
         was_listening: kernel.was_listening,
         somaxconn: in_force(setting, "net.core.somaxconn"),
@@ -71,7 +71,7 @@ pub(super) fn conclude(
 }
 
 /// Makes the checks of a trial that was carried through.
-fn check(trial: &mut Trial, (target, setting): (&TargetRecord, &Setting), seen: &Seen) {
+fn check(trial: &mut Trial, (target, setting): (&TargetRecord, &Setting), seen: &Observed) {
     trial.checks = checks::all(&Evidence {
         trial,
         target,

@@ -286,7 +286,7 @@ where
 
 /// What a worker's tasks share; no other thread sees it, but for the pause and the room.
 struct Shared {
-    state: RefCell<State>,
+    state: RefCell<OpenConnections>,
     /// Nothing is sent: it is closed when the server is told to stop.
     stop: (channel::Sender<()>, channel::Receiver<()>),
     pause: Arc<Mutex<Pause>>,
@@ -294,7 +294,7 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
+struct OpenConnections {
     open: Slab<Rc<dyn AsFd>>,
     accepted: u64,
     bytes: u64,

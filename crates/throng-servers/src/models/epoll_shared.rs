@@ -114,7 +114,7 @@ pub(crate) fn serve<S: Session>(
     let common = Common::new(opening.listeners()?, loops, loops_end)?;
     let passings = Passing::for_loops::<S>(loops)?;
     // Until the last loop has ended.
-    let _office = passings[0].post().map(Post::office);
+    let _mailboxes = passings[0].post().map(Post::all);
     let served = serve_in_threads(
         passings,
         (&main_end, &common.loops_end),

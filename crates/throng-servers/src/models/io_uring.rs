@@ -240,7 +240,7 @@ impl<S: Session> Server<S> {
         if !connection.sending && !matches!(connection.stage, Stage::Broken) {
             let answer = std::mem::take(&mut connection.unsent);
             if answer.is_empty() {
-                if let Stage::Aside(_) = connection.stage {
+                if let Stage::Detour(_) = connection.stage {
                     self.begin_aside(key);
                 }
                 self.keep(answer);
@@ -252,7 +252,7 @@ impl<S: Session> Server<S> {
         let connection = &mut self.connections[key];
         let (may_receive, is_over) = match &connection.stage {
             Stage::Reading => (connection.unsent.len() < UNSENT_MAX, false),
-            Stage::Aside(aside) => (matches!(aside.act, Act::Lingering { .. }), false),
+            Stage::Detour(detour) => (matches!(detour.act, Act::Lingering { .. }), false),
             Stage::Closing | Stage::Broken => (false, true),
         };
         if connection.receiving {
@@ -274,22 +274,22 @@ impl<S: Session> Server<S> {
     #[cold]
     fn begin_aside(&mut self, key: usize) {
         let connection = &mut self.connections[key];
-        let Stage::Aside(aside) = &mut connection.stage else {
+        let Stage::Detour(detour) = &mut connection.stage else {
             return;
         };
-        match aside.act {
+        match detour.act {
             Act::Wait(delay) => {
                 // While the server drains nobody waits, but for the next turn.
                 let delay = self.drain.map_or(delay, |_| Duration::ZERO);
                 let until_ns = self.deadlines.add(key, delay);
-                aside.act = Act::Waiting { until_ns };
+                detour.act = Act::Waiting { until_ns };
             }
             Act::Linger => {
                 if connection.input_ended || socket::end_output(&connection.socket).is_err() {
                     connection.stage = Stage::Closing;
                     return;
                 }
-                aside.act = Act::Lingering {
+                detour.act = Act::Lingering {
                     until_ns: self.deadlines.add(key, linger::LENGTH),
                     left: linger::BYTES_MAX,
                 };
@@ -309,10 +309,10 @@ impl<S: Session> Server<S> {
             let Some(connection) = self.connections.get_mut(key) else {
                 continue;
             };
-            let Stage::Aside(aside) = &connection.stage else {
+            let Stage::Detour(detour) = &connection.stage else {
                 continue;
             };
-            match aside.act {
+            match detour.act {
                 Act::Waiting { until_ns } if until_ns == due_ns => connection.resume(),
                 Act::Lingering { until_ns, .. } if until_ns == due_ns => {
                     connection.stage = Stage::Closing;
@@ -411,8 +411,8 @@ impl<S: Session> Server<S> {
             self.connections.iter().map(|(_, open)| &open.socket),
         ));
         for (key, connection) in &mut self.connections {
-            if let Stage::Aside(aside) = &mut connection.stage
-                && let Act::Waiting { until_ns } = &mut aside.act
+            if let Stage::Detour(detour) = &mut connection.stage
+                && let Act::Waiting { until_ns } = &mut detour.act
             {
                 *until_ns = self.deadlines.add(key, Duration::ZERO);
             }

@@ -172,19 +172,19 @@ fn send(connection: &OwnedFd, output: &[u8], bytes: &mut u64) -> io::Result<()> 
 /// What the two threads share: touched when a connection begins and when it ends, never for a message.
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Current>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Current {
     stopping: bool,
     has_served_last: bool,
     connection: Option<Arc<OwnedFd>>,
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Current> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -218,7 +218,7 @@ impl Shared {
     /// Until the pause is over, or the server is told to stop.
     fn rest(&self, pause: &Pause) {
         let left = Duration::from_nanos(pause.remaining_ns().unwrap_or(0));
-        let stopping = |state: &mut State| !state.stopping;
+        let stopping = |state: &mut Current| !state.stopping;
         drop(
             self.changed
                 .wait_timeout_while(self.state(), left, stopping),
@@ -234,7 +234,7 @@ impl Shared {
         listener.end();
         let drain = Drain::begin(&state.connection);
         let left = Duration::from_nanos(drain.remaining_ns());
-        let serving = |state: &mut State| !state.has_served_last;
+        let serving = |state: &mut Current| !state.has_served_last;
         let (state, _) = self
             .changed
             .wait_timeout_while(state, left, serving)

@@ -254,12 +254,12 @@ fn after(delay: Duration) -> u64 {
 struct Shared {
     connections_max: usize,
     stopping: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<OpenConnections>,
     one_closed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct OpenConnections {
     /// A `File` is any open descriptor: TCP and Unix sockets alike.
     open: Slab<Arc<File>>,
     accepted: u64,
@@ -281,7 +281,7 @@ impl Shared {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OpenConnections> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -314,14 +314,14 @@ async fn linger(socket: &Async<OwnedFd>, input: &mut [u8]) {
 
 /// What the tasks share: touched when a connection opens, waits and closes, never for a message.
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<OpenConnections>,
     room: Arc<Room>,
     /// Nothing is sent: it is closed when the server is told to stop.
     stop: (Sender<()>, Receiver<()>),
 }
 
 #[derive(Default)]
-struct State {
+struct OpenConnections {
     open: Slab<Arc<Async<OwnedFd>>>,
     /// While a drain waits: dropped when none is open any more.
     draining: Option<Sender<()>>,
@@ -340,7 +340,7 @@ impl Shared {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OpenConnections> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -102,12 +102,12 @@ struct Server<'a> {
     threads_max: usize,
     /// What becomes readable when the server is told to stop: a delay is waited for there.
     stop: BorrowedFd<'a>,
-    state: Mutex<State>,
+    state: Mutex<OpenConnections>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct OpenConnections {
     stopping: bool,
     /// Accept threads that have not ended.
     accepting: usize,
@@ -291,7 +291,7 @@ impl<'a> Server<'a> {
         let mut state = self.state();
         state.pause.begin(cause);
         let left = Duration::from_nanos(state.pause.remaining_ns().unwrap_or(0));
-        let going_on = |state: &mut State| !state.stopping;
+        let going_on = |state: &mut OpenConnections| !state.stopping;
         drop(self.changed.wait_timeout_while(state, left, going_on));
     }
 
@@ -303,7 +303,7 @@ impl<'a> Server<'a> {
         let drain = Drain::begin(state.open.iter().map(|(_, connection)| connection));
         let left = Duration::from_nanos(drain.remaining_ns());
         // Also for those that accept: a connection that was accepted just now is not among the open ones yet.
-        let busy = |state: &mut State| state.accepting > 0 || !state.open.is_empty();
+        let busy = |state: &mut OpenConnections| state.accepting > 0 || !state.open.is_empty();
         (state, _) = self
             .changed
             .wait_timeout_while(state, left, busy)
@@ -329,7 +329,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OpenConnections> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -120,13 +120,13 @@ struct Pool<'a> {
     listeners: &'a [Listener],
     /// What becomes readable when the server is told to stop: a delay is waited for there.
     stop: BorrowedFd<'a>,
-    state: Mutex<State>,
+    state: Mutex<Running>,
     changed: Condvar,
     /// Held by the one worker that waits to try again, of all that have no descriptor to accept with.
     pause: Mutex<Pause>,
 }
 
-struct State {
+struct Running {
     stopping: bool,
     running: usize,
     /// What each worker serves.
@@ -140,7 +140,7 @@ impl<'a> Pool<'a> {
         Self {
             listeners,
             stop,
-            state: Mutex::new(State {
+            state: Mutex::new(Running {
                 stopping: false,
                 running: 0,
                 open: vec![None; workers],
@@ -213,7 +213,7 @@ impl<'a> Pool<'a> {
         let mut pause = self.pause();
         pause.begin(cause);
         let left = Duration::from_nanos(pause.remaining_ns().unwrap_or(0));
-        let going_on = |state: &mut State| !state.stopping;
+        let going_on = |state: &mut Running| !state.stopping;
         drop(
             self.changed
                 .wait_timeout_while(self.state(), left, going_on),
@@ -251,7 +251,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Running> {
         // Every change under the lock is complete in itself, here and below.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -313,12 +313,12 @@ async fn linger<Stream: AsyncRead + AsyncWrite + Unpin>(stream: &mut Stream, inp
 /// What the tasks share: touched when a connection opens and when it closes, never for a message.
 #[derive(Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<OpenConnections>,
     room: Arc<Room>,
 }
 
 #[derive(Default)]
-struct State {
+struct OpenConnections {
     /// Dropped, one tells its connection's task to end.
     stops: Slab<oneshot::Sender<()>>,
     accepted: u64,
@@ -327,7 +327,7 @@ struct State {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OpenConnections> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::explain::hand_made::{MS, PHASE_NS, Queue, answered, failed, queue, seen};
 
 /// The parts in milliseconds: unknown to the server, in the accept queue, at the server, not explained.
-fn parts(request: &RequestRecord, seen: &Seen<'_>) -> (Option<u64>, u64, u64, u64) {
+fn parts(request: &RequestRecord, seen: &Accounts<'_>) -> (Option<u64>, u64, u64, u64) {
     let answering = Answering::of(request, PHASE_NS, seen).expect("it was connected");
     let sum_ns = answering.final_ack_ns.unwrap_or(0)
         + answering.accept_queue_ns
@@ -19,7 +19,7 @@ fn parts(request: &RequestRecord, seen: &Seen<'_>) -> (Option<u64>, u64, u64, u6
     )
 }
 
-fn mostly(request: &RequestRecord, seen: &Seen<'_>) -> Mostly {
+fn mostly(request: &RequestRecord, seen: &Accounts<'_>) -> Mostly {
     Answering::of(request, PHASE_NS, seen)
         .expect("it was connected")
         .mostly()
@@ -33,8 +33,8 @@ fn sent_again(request: RequestRecord, data_retransmissions: u32, last_ms: u64) -
     }
 }
 
-fn with_queue(queue: &Queue) -> Seen<'_> {
-    Seen {
+fn with_queue(queue: &Queue) -> Accounts<'_> {
+    Accounts {
         queue: Some(queue),
         ..seen()
     }
@@ -142,7 +142,7 @@ fn an_end_sent_again_or_a_quick_answer_is_no_dropped_ack() {
 
 #[test]
 fn where_the_queue_never_overflowed_data_was_lost_otherwise() {
-    let seen = Seen {
+    let seen = Accounts {
         overflows: Some(0),
         ..seen()
     };
@@ -181,7 +181,7 @@ fn a_reply_that_timed_out_was_unknown_to_the_server_or_waited_there() {
 
 #[test]
 fn a_reset_at_once_is_the_final_ack_answered_where_the_kernel_does_that() {
-    let aborting = Seen {
+    let aborting = Accounts {
         aborts_on_overflow: true,
         ..seen()
     };
@@ -192,7 +192,7 @@ fn a_reset_at_once_is_the_final_ack_answered_where_the_kernel_does_that() {
     assert_eq!(parts(&reset, &aborting), (Some(0), 0, 0, 0));
     assert_eq!(mostly(&reset, &aborting), Mostly::FinalAck);
     assert_eq!(parts(&reset, &seen()), (None, 0, 0, 0));
-    let never_full = Seen {
+    let never_full = Accounts {
         overflows: Some(0),
         ..aborting
     };
@@ -208,7 +208,7 @@ fn a_reset_at_once_is_the_final_ack_answered_where_the_kernel_does_that() {
 #[test]
 fn an_unknown_service_time_leaves_the_queue_and_the_server() {
     let emptied = queue(&[(0, 3), (120, 0)]);
-    let seen = Seen {
+    let seen = Accounts {
         service_time_ns: None,
         ..with_queue(&emptied)
     };

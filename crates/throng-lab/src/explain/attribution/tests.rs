@@ -25,7 +25,7 @@ fn slow_to_connect(connect_ms: u64, syn_retransmissions: u32) -> RequestRecord {
 #[test]
 fn causes_stand_in_the_order_of_time_and_each_kind_counts_once() {
     let emptied = queue(&[(0, 6), (1_600, 0)]);
-    let seen = Seen {
+    let seen = Accounts {
         queue: Some(&emptied),
         ..seen()
     };
@@ -115,7 +115,7 @@ fn the_handshakes_of_a_port_that_was_used_before_are_told_apart() {
     flows
         .0
         .insert(client.parse().expect("an address"), seen_on_port);
-    let seen = Seen {
+    let seen = Accounts {
         flows: Some(&flows),
         ..seen()
     };
@@ -161,7 +161,7 @@ fn a_connect_that_only_the_generator_made_slow_counts_apart() {
     let mut flows = Flows::default();
     let address = client.parse().expect("an address");
     flows.0.insert(address, flow(&[0], &[1]));
-    let seen = Seen {
+    let seen = Accounts {
         flows: Some(&flows),
         ..seen()
     };
@@ -187,7 +187,7 @@ fn waits_that_are_not_slow_are_counted_where_the_queue_was_observed() {
     let never_empty = queue(&[(0, 3)]);
     let empty = queue(&[(0, 0)]);
     let delays = |queue| {
-        let seen = Seen { queue, ..seen() };
+        let seen = Accounts { queue, ..seen() };
         let mut phase = phase(vec![answered(160), answered(84)]);
         let account = attribute(&mut phase, &seen);
         assert_eq!(phase.attribution, Attribution::default());
@@ -204,7 +204,7 @@ fn waits_that_are_not_slow_are_counted_where_the_queue_was_observed() {
 
 #[test]
 fn an_aborted_final_ack_counts_as_a_first_byte_that_never_came() {
-    let seen = Seen {
+    let seen = Accounts {
         aborts_on_overflow: true,
         ..seen()
     };
@@ -219,7 +219,7 @@ fn an_aborted_final_ack_counts_as_a_first_byte_that_never_came() {
 }
 
 /// How many failures were judged, and how many of them the kernel's account explains: replies that timed out, resets.
-fn judged(requests: Vec<RequestRecord>, seen: &Seen<'_>) -> [(u64, u64); 2] {
+fn judged(requests: Vec<RequestRecord>, seen: &Accounts<'_>) -> [(u64, u64); 2] {
     let account = attribute(&mut phase(requests), seen);
     [account.timed_out, account.reset].map(|judged| (judged.seen, judged.explained))
 }
@@ -232,7 +232,7 @@ fn a_failure_is_explained_where_the_server_did_not_have_the_connection() {
         ..failed(error, after_ms)
     };
     let (emptied, never_empty) = (queue(&[(0, 3), (120, 0)]), queue(&[(0, 6)]));
-    let with = |queue| Seen {
+    let with = |queue| Accounts {
         queue: Some(queue),
         ..seen()
     };
@@ -252,7 +252,7 @@ fn a_failure_is_explained_where_the_server_did_not_have_the_connection() {
         [(1, 1), (3, 1)],
         "one may have waited where nobody looked"
     );
-    let never_full = Seen {
+    let never_full = Accounts {
         overflows: Some(0),
         ..with(&emptied)
     };
@@ -325,7 +325,7 @@ proptest! {
         let mut depths = depths;
         depths.sort_unstable();
         let queue = queue(&depths);
-        let seen = Seen {
+        let seen = Accounts {
             service_time_ns: service_time_ms.map(|ms| ms * MS),
             aborts_on_overflow,
             overflows,

@@ -27,7 +27,7 @@ pub(super) enum Stage {
     /// What comes is its session's at once, and its input has not ended.
     Reading,
     /// Something else comes first, when all is sent.
-    Aside(Box<Aside>),
+    Detour(Box<Detour>),
     /// It is closed when all is sent.
     Closing,
     /// Reset: there is nobody left to tell.
@@ -35,7 +35,7 @@ pub(super) enum Stage {
 }
 
 /// What a connection does that does not read on.
-pub(super) struct Aside {
+pub(super) struct Detour {
     pub(super) act: Act,
     /// What came before the receive was cancelled.
     held: Vec<u8>,
@@ -96,10 +96,10 @@ impl<S: Session> Connection<S> {
                     self.stage = Stage::after(then, None);
                 }
             }
-            Stage::Aside(aside) => match &mut aside.act {
+            Stage::Detour(detour) => match &mut detour.act {
                 Act::Lingering { left, .. } if *left <= bytes.len() => self.stage = Stage::Closing,
                 Act::Lingering { left, .. } => *left -= bytes.len(),
-                _ => aside.held.extend_from_slice(bytes),
+                _ => detour.held.extend_from_slice(bytes),
             },
             Stage::Closing | Stage::Broken => {}
         }
@@ -129,9 +129,9 @@ impl<S: Session> Connection<S> {
                 let then = self.session.end_of_input(&mut self.unsent);
                 self.stage = Stage::after(then.settled(true), None);
             }
-            Stage::Aside(aside) => match aside.act {
+            Stage::Detour(detour) => match detour.act {
                 Act::Lingering { .. } => self.stage = Stage::Closing,
-                _ => aside.end_is_held = true,
+                _ => detour.end_is_held = true,
             },
             Stage::Closing | Stage::Broken => {}
         }
@@ -140,46 +140,46 @@ impl<S: Session> Connection<S> {
     /// The receive failed: a reset. Whatever else is under way goes on, and finds that out when it sends.
     pub(super) fn fail(&mut self) {
         match self.stage {
-            Stage::Aside(_) => self.end(),
+            Stage::Detour(_) => self.end(),
             _ => self.stage = Stage::Broken,
         }
     }
 
     /// The wait is over. What came meanwhile is the session's now, unless it asks for something else again.
     pub(super) fn resume(&mut self) {
-        let Stage::Aside(mut aside) = std::mem::replace(&mut self.stage, Stage::Reading) else {
+        let Stage::Detour(mut detour) = std::mem::replace(&mut self.stage, Stage::Reading) else {
             return;
         };
         let mut then = self.session.resume(&mut self.unsent);
-        if then == Then::Read && !aside.held.is_empty() {
-            let held = std::mem::take(&mut aside.held);
+        if then == Then::Read && !detour.held.is_empty() {
+            let held = std::mem::take(&mut detour.held);
             then = self.session.input(&held, &mut self.unsent);
         }
-        if then == Then::Read && aside.end_is_held {
-            aside.end_is_held = false;
+        if then == Then::Read && detour.end_is_held {
+            detour.end_is_held = false;
             then = self.session.end_of_input(&mut self.unsent);
         }
-        let end_is_told = self.input_ended && !aside.end_is_held;
-        self.stage = Stage::after(then.settled(end_is_told), Some(aside));
+        let end_is_told = self.input_ended && !detour.end_is_held;
+        self.stage = Stage::after(then.settled(end_is_told), Some(detour));
     }
 }
 
 impl Stage {
     /// What a connection is about once its session has said so; `held` has what it has not been told yet.
     #[inline]
-    fn after(then: Then, held: Option<Box<Aside>>) -> Self {
+    fn after(then: Then, held: Option<Box<Detour>>) -> Self {
         let act = match then {
             Then::Read => return Self::Reading,
             Then::Close => return Self::Closing,
             Then::Wait(delay) => Act::Wait(delay),
             Then::Linger => Act::Linger,
         };
-        Self::Aside(match held {
-            Some(mut aside) => {
-                aside.act = act;
-                aside
+        Self::Detour(match held {
+            Some(mut detour) => {
+                detour.act = act;
+                detour
             }
-            None => Box::new(Aside {
+            None => Box::new(Detour {
                 act,
                 held: Vec::new(),
                 end_is_held: false,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn waits(connection: &Connection<Http>) -> bool {
-        matches!(&connection.stage, Stage::Aside(aside) if matches!(aside.act, Act::Wait(_)))
+        matches!(&connection.stage, Stage::Detour(detour) if matches!(detour.act, Act::Wait(_)))
     }
 
     #[test]
@@ -257,15 +257,15 @@ mod tests {
     fn one_that_lingers_drops_what_comes_within_bounds() {
         let mut connection = connection();
         connection.take(LAST, &mut Vec::new());
-        let Stage::Aside(aside) = &mut connection.stage else {
+        let Stage::Detour(detour) = &mut connection.stage else {
             panic!("it is not to linger");
         };
-        aside.act = Act::Lingering {
+        detour.act = Act::Lingering {
             until_ns: 0,
             left: 7,
         };
         connection.take(&[b'x'; 6], &mut Vec::new());
-        assert!(matches!(connection.stage, Stage::Aside(_)));
+        assert!(matches!(connection.stage, Stage::Detour(_)));
         connection.take(b"x", &mut Vec::new());
         assert!(matches!(connection.stage, Stage::Closing));
         assert_eq!(answers(&connection), 1);

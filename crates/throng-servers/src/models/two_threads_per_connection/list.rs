@@ -27,7 +27,7 @@ const HERD: Duration = Duration::from_micros(20);
 /// The one list.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    state: Mutex<State>,
+    state: Mutex<Messages>,
     /// That there is a message more, or an end: every writer waits here.
     said: Condvar,
     /// That a writer has caught up: readers that are too far ahead of theirs wait here.
@@ -36,7 +36,7 @@ pub(super) struct List {
 
 /// Messages have numbers from the server's start on, and so have the weights of all that was said before them.
 #[derive(Debug, Default)]
-struct State {
+struct Messages {
     messages: VecDeque<Entry>,
     /// The number of the first one that is still there.
     first: u64,
@@ -106,7 +106,7 @@ impl List {
 
     /// Wakes all writers for an end that the state has in it: at once, or together with those of the ends that come just before and
     /// after it.
-    fn wake_for_end<'a>(&'a self, mut state: MutexGuard<'a, State>) {
+    fn wake_for_end<'a>(&'a self, mut state: MutexGuard<'a, Messages>) {
         if state.is_waking {
             return;
         }
@@ -125,7 +125,7 @@ impl List {
         self.said.notify_all();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Messages> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -154,7 +154,7 @@ impl Member for Listed {
 
     fn next(&self) -> Option<Message> {
         let state = self.list.state();
-        let nothing = |state: &mut State| state.has_nothing_for(self.key);
+        let nothing = |state: &mut Messages| state.has_nothing_for(self.key);
         let waited = self.list.said.wait_while(state, nothing);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);
         let message = state.take(self.key);
@@ -181,7 +181,7 @@ impl Drop for Listed {
     }
 }
 
-impl State {
+impl Messages {
     /// The number of the message that is said next.
     fn end(&self) -> u64 {
         self.first + self.messages.len() as u64

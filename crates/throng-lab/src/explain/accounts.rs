@@ -38,7 +38,7 @@ pub(crate) struct FlowSeen {
 
 /// Everything beside the requests themselves that their attribution is made from.
 #[derive(Clone, Copy)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct Accounts<'a> {
     /// How long the server takes for a request; absent where it is not known.
     pub(crate) service_time_ns: Option<u64>,
     /// `net.ipv4.tcp_syn_linear_timeouts` of the clients' network; 0 for kernels that lack it (before 6.5).
