@@ -27,7 +27,6 @@ const CHUNK_BYTES: usize = 16 * 1024;
 fn main() -> ExitCode {
     common::main(|| {
         let every = named![
-            whoever_connects_is_greeted_alone,
             a_line_is_heard_once_by_all_of_fifty,
             lines_go_out_whole_wherever_they_are_cut,
             lines_of_a_sender_come_in_its_order_to_everybody,
@@ -71,15 +70,6 @@ fn join(server: &Server, count: usize) -> Vec<Client> {
 fn say(members: &mut [Client], speaker: usize, lines: &[u8]) {
     members[speaker].write_all(lines).expect("sent");
     members.iter_mut().for_each(|member| member.expect(lines));
-}
-
-fn whoever_connects_is_greeted_alone(case: Case) {
-    let server = start(case);
-    let mut members = join(&server, 1);
-    members.extend(join(&server, 2));
-    say(&mut members, 0, b"no second greeting came before this\n");
-    drop(members);
-    server.stop_expecting(3, 3 * (GREETING.len() + 36));
 }
 
 fn a_line_is_heard_once_by_all_of_fifty(case: Case) {

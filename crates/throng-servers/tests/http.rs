@@ -1,4 +1,4 @@
-//! The workload `http` in every model: requests and any, delays, and the two ways to be closed.
+//! The workload `http` in every model, as far as the contract does not say it: delays in line and among others, and the two ways to be closed.
 
 #[expect(dead_code, reason = "the other test programs need more of it")]
 mod common;
@@ -33,9 +33,7 @@ const LEAVES_WITHIN: Duration = Duration::from_millis(2500);
 fn main() -> ExitCode {
     common::main(|| {
         let every = named![
-            requests_are_answered_however_they_are_cut,
             a_delay_lasts_and_the_answers_keep_their_order,
-            the_usual_delay_is_of_requests_that_name_none,
             more_answers_than_there_is_room_for_all_come,
             the_last_answer_comes_whole_although_more_is_sent,
             whoever_does_not_end_is_closed_all_the_same,
@@ -80,22 +78,6 @@ fn ask(client: &mut Client, request: &[u8]) {
     client.expect(ANSWER);
 }
 
-fn requests_are_answered_however_they_are_cut(model: Model) {
-    let server = setup(model).start();
-    let mut client = server.connect();
-    (0..3).for_each(|_| ask(&mut client, PLAIN));
-    ask(&mut client, b"GET /?count=1000 HTTP/1.1\r\nHost: a\r\n\r\n");
-    for byte in PLAIN.chunks(1) {
-        send(&mut client, byte);
-    }
-    client.expect(ANSWER);
-    send(&mut client, &[PLAIN, HEAD, &PLAIN[..5]].concat());
-    client.expect(&[ANSWER, head_of_answer()].concat());
-    ask(&mut client, &PLAIN[5..]);
-    drop(client);
-    server.stop_expecting(1, 7 * ANSWER.len() + head_of_answer().len());
-}
-
 fn a_delay_lasts_and_the_answers_keep_their_order(model: Model) {
     let server = setup(model).start();
     let mut client = server.connect();
@@ -114,18 +96,6 @@ fn a_delay_lasts_and_the_answers_keep_their_order(model: Model) {
     client.expect(&[ANSWER, head_of_answer()].concat());
     drop(client);
     server.stop_expecting(1, 5 * ANSWER.len() + 3 * head_of_answer().len());
-}
-
-fn the_usual_delay_is_of_requests_that_name_none(model: Model) {
-    let delay = Duration::from_millis(30);
-    let server = setup(model).delay(delay).start();
-    let mut client = server.connect();
-    let begin = Instant::now();
-    (0..2).for_each(|_| ask(&mut client, PLAIN));
-    assert!(begin.elapsed() >= 2 * delay);
-    ask(&mut client, &delayed(0));
-    drop(client);
-    server.stop_expecting(1, 3 * ANSWER.len());
 }
 
 fn more_answers_than_there_is_room_for_all_come(model: Model) {

@@ -1,4 +1,4 @@
-//! The workload `oneshot` in every model: one answer to what the first read brings, and the server closes first.
+//! The workload `oneshot` in every model: one answer to what the first read brings, and the server closes first, on every address family and with delays in line.
 
 #[expect(dead_code, reason = "the other test programs need more of it")]
 mod common;
@@ -12,7 +12,6 @@ use common::named;
 use common::setup::Setup;
 use throng_record::Workload;
 use throng_servers::Model;
-use throng_sys::socket::end_output;
 
 /// What the published client sent, and what it was answered.
 const QUESTION: &[u8; 14] = b"GET / HTTP/1.1";
@@ -23,7 +22,6 @@ fn main() -> ExitCode {
         let every = named![
             the_first_bytes_are_answered_and_the_server_closes,
             an_answer_waits_for_as_long_as_it_is_told,
-            silence_is_not_answered,
         ];
         // Whether it is accepted does not show on a Unix socket.
         let of_tcp = named![being_told_to_stop_ends_the_delay];
@@ -62,14 +60,6 @@ fn an_answer_waits_for_as_long_as_it_is_told(case: Case) {
         }
         server.stop_expecting(2, 2 * ANSWER.len());
     }
-}
-
-fn silence_is_not_answered(case: Case) {
-    let server = setup(case).delay(Duration::from_secs(30)).start();
-    let mut client = server.connect();
-    end_output(&client).expect("half-closed");
-    client.expect_end();
-    server.stop_expecting(1, 0);
 }
 
 fn being_told_to_stop_ends_the_delay(model: Model) {
