@@ -15,9 +15,11 @@
 mod broadcast;
 mod clause;
 mod client;
+mod counting;
 mod crowd;
 mod echo;
 mod ending;
+mod framed;
 mod http;
 mod http_text;
 mod listening;

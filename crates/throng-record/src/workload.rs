@@ -18,6 +18,8 @@ pub enum Workload {
     Http,
     /// What the first read brings is answered with the same 23 bytes; then the server closes.
     Oneshot,
+    /// Frames of a length and JSON, each answered by one after counting.
+    Framed,
 }
 
 /// How a message comes from the thread that has read it to those that write it, in the model of two threads for each
@@ -47,7 +49,13 @@ pub struct UnknownWord {
 
 impl Workload {
     /// Every workload.
-    pub const ALL: [Self; 4] = [Self::Echo, Self::Broadcast, Self::Http, Self::Oneshot];
+    pub const ALL: [Self; 5] = [
+        Self::Echo,
+        Self::Broadcast,
+        Self::Http,
+        Self::Oneshot,
+        Self::Framed,
+    ];
 
     /// The word for it.
     #[must_use]
@@ -57,6 +65,7 @@ impl Workload {
             Self::Broadcast => "broadcast",
             Self::Http => "http",
             Self::Oneshot => "oneshot",
+            Self::Framed => "framed",
         }
     }
 
@@ -70,6 +79,7 @@ impl Workload {
                 "HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts"
             }
             Self::Oneshot => "one answer to the first bytes, then it closes",
+            Self::Framed => "frames of a length and JSON; {\"count\": 1000} counts",
         }
     }
 
@@ -158,7 +168,7 @@ mod tests {
             assert_eq!(read, workload);
         }
         let error = "ech".parse::<Workload>().expect_err("unknown");
-        let words = "there is no workload 'ech'; there are: echo, broadcast, http, oneshot";
+        let words = "there is no workload 'ech'; there are: echo, broadcast, http, oneshot, framed";
         assert_eq!(error.to_string(), words);
     }
 }

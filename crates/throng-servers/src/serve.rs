@@ -14,7 +14,7 @@ use throng_sys::socket::ListenError;
 use crate::model::Model;
 use crate::opening::{Announcement, Opening, Options};
 use crate::served::{ModelError, Served};
-use crate::workload::{Answer, Broadcast, Delayed, DelayedSettings, Echo};
+use crate::workload::{Answer, Answered, AnsweredSettings, Broadcast, Echo};
 
 /// Why a server did not start, or ended before it was told to.
 #[derive(Debug, thiserror::Error)]
@@ -151,8 +151,9 @@ fn serve_until(
     let served = match workload {
         Workload::Echo => model.run::<Echo>(opening, &(), stop),
         Workload::Broadcast => model.run::<Broadcast>(opening, &(), stop),
-        Workload::Http => run_delayed(model, Answer::Http, opening, options, stop),
-        Workload::Oneshot => run_delayed(model, Answer::Oneshot, opening, options, stop),
+        Workload::Http => run_answered(model, Answer::Http, opening, options, stop),
+        Workload::Oneshot => run_answered(model, Answer::Oneshot, opening, options, stop),
+        Workload::Framed => run_answered(model, Answer::Framed, opening, options, stop),
     };
     served.map_err(|source| match source {
         ModelError::Listen(error) => ServeError::Listen(error),
@@ -203,7 +204,7 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
 }
 
 /// With the delay as the workload has it, or slept out inline where that makes a difference.
-fn run_delayed(
+fn run_answered(
     model: Model,
     answer: Answer,
     opening: &mut Opening<'_>,
@@ -211,7 +212,7 @@ fn run_delayed(
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let is_inline = options.delay_inline && !model.declaration().blocks();
-    let settings = DelayedSettings {
+    let settings = AnsweredSettings {
         answer,
         delay: options.delay,
         inline: if is_inline {
@@ -220,7 +221,7 @@ fn run_delayed(
             None
         },
     };
-    model.run::<Delayed>(opening, &settings, stop)
+    model.run::<Answered>(opening, &settings, stop)
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@
 //! what it wants ([`Then`]), and the model does that in its own way. A delay is the plainest example: a model of threads
 //! sleeps, an event loop sets a timer, a runtime suspends a task.
 
+mod answered;
 mod broadcast;
-mod delayed;
+mod count;
 mod echo;
+mod framed;
 mod http;
 mod inline;
 mod oneshot;
@@ -14,9 +16,10 @@ mod oneshot;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+pub(crate) use answered::{Answer, Answered, Settings as AnsweredSettings};
 pub(crate) use broadcast::Broadcast;
-pub(crate) use delayed::{Answer, Delayed, Settings as DelayedSettings};
 pub(crate) use echo::Echo;
+pub(crate) use framed::Framed;
 pub(crate) use http::Http;
 use inline::Inline;
 pub(crate) use oneshot::Oneshot;

@@ -61,7 +61,7 @@ fn a_thousand(stage: &Stage<'_>) -> Outcome {
                 client.expect(message.as_bytes()).map_err(of(number))?;
             }
         }
-        Workload::Http | Workload::Oneshot => {
+        Workload::Http | Workload::Oneshot | Workload::Framed => {
             // From the last to the first: whoever serves only one after another is found out.
             for (number, client) in clients.iter_mut().enumerate().rev() {
                 is_served(client, stage.workload).map_err(of(number))?;

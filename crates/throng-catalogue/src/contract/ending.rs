@@ -46,6 +46,8 @@ fn leaves(stage: &Stage<'_>) -> Outcome {
                 client.send(b"GET /?delay=30000 HTTP/1.1\r\nHost: throng\r\n\r\n")?;
             }
             Workload::Oneshot => client.send(b"GET / HTTP/1.1")?,
+            // The beginning of a frame.
+            Workload::Framed => client.send(b"\0\0\0\x02{")?,
         }
     }
     let left = server.leave()?;

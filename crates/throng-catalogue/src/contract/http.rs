@@ -5,9 +5,10 @@ use std::time::Instant;
 use throng_record::ContractException;
 
 use super::clause::{Clause, Outcome, Verdict};
+use super::counting::counts;
 use super::http_text::{PLAIN, get};
 use super::http_text::{expect_ok, is_ok};
-use super::stage::{Failure, Stage};
+use super::stage::Stage;
 use super::waiting::lasted;
 
 pub(super) const CLAUSES: [Clause; 7] = [
@@ -115,32 +116,10 @@ fn closes_after(stage: &Stage<'_>, request: &[u8]) -> Outcome {
     Ok(Verdict::Holds)
 }
 
-/// By CPU time, which a busy machine does not change. More is asked for until it takes long: of a slow language no more than it
-/// can bear, of a fast one so much that a loop would show.
 fn count(stage: &Stage<'_>) -> Outcome {
-    const COUNTS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
-    const LONG_NS: u64 = 100_000_000;
-    let server = stage.start()?;
-    let mut client = stage.connect(&server)?;
-    for _ in 0..3 {
-        is_ok(&mut client, &get("count=1"))?;
-    }
-    for count in COUNTS {
-        // No processor adds, compares and jumps ten times in a nanosecond.
-        let least_ns = count / 10;
-        let before_ns = server.sample()?.cpu_ns;
-        is_ok(&mut client, &get(&format!("count={count}")))?;
-        let used_ns = server.sample()?.cpu_ns.saturating_sub(before_ns);
-        if used_ns < least_ns {
-            return Failure::of(format!(
-                "count={count} took {used_ns} ns of CPU time, less than a loop can take"
-            ));
-        }
-        if used_ns >= LONG_NS {
-            break;
-        }
-    }
-    Ok(Verdict::Holds)
+    counts(stage, |client, count| {
+        is_ok(client, &get(&format!("count={count}")))
+    })
 }
 
 fn usual_delay(stage: &Stage<'_>) -> Outcome {

@@ -8,9 +8,9 @@ use throng_sys::{sock_diag, sysctl};
 
 use super::clause::{Clause, Outcome, Verdict};
 use super::client::Client;
-use super::http_text;
 use super::server::{self, Server};
 use super::stage::{Failure, Stage};
+use super::{framed, http_text};
 use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 9] = [
@@ -74,6 +74,7 @@ pub(super) fn is_served(client: &mut Client, workload: Workload) -> Result<(), F
             client.expect(super::oneshot::ANSWER)?;
             client.expect_end()
         }
+        Workload::Framed => framed::is_ok(client, &framed::frame(b"{}")),
     }
 }
 

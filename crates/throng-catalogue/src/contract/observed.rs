@@ -26,7 +26,7 @@ type Found = (u64, u64);
 
 fn model(stage: &Stage<'_>) -> Outcome {
     if stage.workload == Workload::Oneshot {
-        let because = "its connections do not last: it serves neither echo, broadcast nor http";
+        let because = "its connections do not last: it serves no other workload";
         return Ok(Verdict::Moot(because.to_owned()));
     }
     let server = stage.start()?;

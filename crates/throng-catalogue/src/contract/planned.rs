@@ -5,8 +5,8 @@ use throng_record::Workload;
 use super::clause::Clause;
 use super::subject::Subject;
 use super::{
-    broadcast, crowd, echo, ending, http, listening, malformed, observed, oneshot, refusals,
-    resets, slow_reader, waiting,
+    broadcast, crowd, echo, ending, framed, http, listening, malformed, observed, oneshot,
+    refusals, resets, slow_reader, waiting,
 };
 
 /// Every clause for this server, each with the workload that it is tried with.
@@ -45,6 +45,12 @@ fn of(workload: Workload) -> Vec<&'static [Clause]> {
             &http::CLAUSES,
             &waiting::CLAUSES,
             &malformed::CLAUSES,
+            &resets::CLAUSES,
+            &crowd::CLAUSES,
+            &ending::CLAUSES,
+        ],
+        Workload::Framed => vec![
+            &framed::CLAUSES,
             &resets::CLAUSES,
             &crowd::CLAUSES,
             &ending::CLAUSES,

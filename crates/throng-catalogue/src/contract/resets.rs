@@ -51,6 +51,7 @@ fn resets(stage: &Stage<'_>) -> Outcome {
 fn request(workload: Workload) -> &'static [u8] {
     match workload {
         Workload::Echo | Workload::Oneshot => b"sent, and gone",
+        Workload::Framed => b"\0\0\0\x02{}",
         // Nobody's line: what is not ended is dropped.
         Workload::Broadcast => b"begun",
         Workload::Http => b"GET /?delay=1 HTTP/1.1\r\nHost: throng\r\n\r\n",

@@ -11,10 +11,9 @@
 
 mod request;
 
-use std::hint::black_box;
 use std::time::Duration;
 
-use super::{Session, Then};
+use super::{Session, Then, count};
 use request::{Method, Parsed, Refusal, Request};
 
 const OK: &str = "200 OK";
@@ -125,7 +124,7 @@ impl Http {
                 );
             }
             Method::Get | Method::Head => {
-                count_to(request.count);
+                count::to(request.count);
                 append(output, OK, &[close], BODY, request.method == Method::Get);
             }
         }
@@ -158,14 +157,6 @@ fn append(output: &mut Vec<u8>, status: &str, fields: &[&str], body: &str, with_
     let body = if with_body { body } else { "" };
     for text in head.iter().chain(fields).chain(&["\r\n", body]) {
         output.extend_from_slice(text.as_bytes());
-    }
-}
-
-/// Work in place of a request's own: the loop runs as often as it says, whatever the compiler makes of it.
-fn count_to(count: u64) {
-    let mut reached = 0;
-    while reached < count {
-        reached = black_box(reached + 1);
     }
 }
 

@@ -89,12 +89,22 @@ pub(super) fn workload(asking: &Asking<'_>) -> Result<Workload, PlanError> {
             why,
         })
     };
-    match point.workload {
-        Some(Workload::Broadcast) => Err(PlanError::Text {
+    let refuse = |workload: Workload, why: &str| {
+        Err(PlanError::Text {
             key: "workload",
-            text: Workload::Broadcast.name().to_owned(),
-            why: "its clients hear no one else; write oneshot, http or echo, or take the fan-out experiment (throng fanout)".to_owned(),
-        }),
+            text: workload.name().to_owned(),
+            why: why.to_owned(),
+        })
+    };
+    match point.workload {
+        Some(workload @ Workload::Broadcast) => refuse(
+            workload,
+            "its clients hear no one else; write oneshot, http or echo, or take the fan-out experiment (throng fanout)",
+        ),
+        Some(workload @ Workload::Framed) => refuse(
+            workload,
+            "no experiment speaks it yet; write oneshot, http or echo",
+        ),
         _ if pages.is_empty() => Ok(point.workload.unwrap_or_else(|| point.usual("workload"))),
         Some(Workload::Echo | Workload::Oneshot) => conflict(
             "workload",
@@ -141,10 +151,12 @@ pub(super) fn protocol(
 fn usual(workload: Workload, service_time: Option<Duration>) -> Protocol {
     match workload {
         Workload::Http => http::get(&delayed(service_time.unwrap_or_default())),
-        Workload::Oneshot | Workload::Echo | Workload::Broadcast => Protocol::Request {
-            send: QUESTION.to_vec(),
-            expect: Expect::Text(ANSWER.to_vec()),
-        },
+        Workload::Oneshot | Workload::Echo | Workload::Broadcast | Workload::Framed => {
+            Protocol::Request {
+                send: QUESTION.to_vec(),
+                expect: Expect::Text(ANSWER.to_vec()),
+            }
+        }
     }
 }
 

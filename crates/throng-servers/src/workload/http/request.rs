@@ -3,12 +3,13 @@
 use std::str;
 use std::time::Duration;
 
+use crate::workload::count;
+
 /// The longest head, and the longest body that is dropped.
 pub(super) const HEAD_BYTES_MAX: usize = 16 * 1024;
 pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
 const FIELDS_MAX: usize = 64;
 const DELAY_MS_MAX: f64 = 3_600_000.0;
-const COUNT_MAX: u64 = 1_000_000_000;
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub(super) enum Refusal {
     BodyTooLong,
     #[error("delay= is a number of milliseconds from 0 to {DELAY_MS_MAX}, such as 40 or 0.5")]
     Delay,
-    #[error("count= is a whole number from 0 to {COUNT_MAX}")]
+    #[error("count= is a whole number from 0 to {max}", max = count::MAX)]
     Count,
     #[error("the input ended within a request")]
     CutOff,
@@ -121,7 +122,7 @@ fn read_query(target: &str) -> Result<(Option<Duration>, u64), Refusal> {
             Some(("count", text)) => {
                 let number = digits(text.as_bytes()).ok_or(Refusal::Count)?;
                 count = Some(number)
-                    .filter(|&number| number <= COUNT_MAX)
+                    .filter(|&number| number <= count::MAX)
                     .ok_or(Refusal::Count)?;
             }
             _ => {}

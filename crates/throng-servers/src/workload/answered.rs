@@ -1,4 +1,4 @@
-//! The workloads whose answers may wait, as one session: HTTP or one-shot, each with its waits as the model has them or slept out inline.
+//! The workloads that answer requests, as one session: HTTP, one-shot or frames, the waits of the first two as the model has them or slept out inline.
 //!
 //! *Why one.* A model is compiled once for each session type, and with four of them for what differs in a few lines, most of a build would be copies. Which one
 //! it is, is looked up at each step; a system call takes a hundred times as long. Echo and broadcast are types of their own: of them it is asked what
@@ -8,15 +8,17 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Http, Inline, Oneshot, Session, Then};
+use super::{Framed, Http, Inline, Oneshot, Session, Then};
 
-/// Which of the two.
+/// Which of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// HTTP/1.1.
     Http,
     /// One answer, then the end.
     Oneshot,
+    /// Frames of JSON, which never wait.
+    Framed,
 }
 
 /// What the sessions of a server share.
@@ -30,25 +32,27 @@ pub(crate) struct Settings {
 
 /// A session of one of them. What is only there to show a careless handler is kept apart, so that it costs the others no memory.
 #[derive(Debug)]
-pub(crate) enum Delayed {
+pub(crate) enum Answered {
     Http(Http),
     Oneshot(Oneshot),
+    Framed(Framed),
     InlineHttp(Box<Inline<Http>>),
     InlineOneshot(Box<Inline<Oneshot>>),
 }
 
 macro_rules! of_any {
-    ($delayed:expr, $session:ident => $act:expr) => {
-        match $delayed {
-            Delayed::Http($session) => $act,
-            Delayed::Oneshot($session) => $act,
-            Delayed::InlineHttp($session) => $act,
-            Delayed::InlineOneshot($session) => $act,
+    ($answered:expr, $session:ident => $act:expr) => {
+        match $answered {
+            Answered::Http($session) => $act,
+            Answered::Oneshot($session) => $act,
+            Answered::Framed($session) => $act,
+            Answered::InlineHttp($session) => $act,
+            Answered::InlineOneshot($session) => $act,
         }
     };
 }
 
-impl Session for Delayed {
+impl Session for Answered {
     type Settings = Settings;
 
     fn descriptor(settings: &Settings) -> Option<BorrowedFd<'_>> {
@@ -58,6 +62,7 @@ impl Session for Delayed {
     fn begin(settings: &Settings) -> Self {
         let delay = settings.delay;
         match (settings.answer, &settings.inline) {
+            (Answer::Framed, _) => Self::Framed(Framed::begin(&())),
             (Answer::Http, None) => Self::Http(Http::begin(&delay)),
             (Answer::Oneshot, None) => Self::Oneshot(Oneshot::begin(&delay)),
             (Answer::Http, Some(stop)) => {
