@@ -193,7 +193,7 @@ _throng() {
                     return 0
                     ;;
                 --workload)
-                    COMPREPLY=($(compgen -W "oneshot http echo" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "oneshot http framed echo" -- "${cur}"))
                     return 0
                     ;;
                 --requests)
@@ -367,7 +367,7 @@ _throng() {
                     return 0
                     ;;
                 --workload)
-                    COMPREPLY=($(compgen -W "oneshot http echo" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "oneshot http framed echo" -- "${cur}"))
                     return 0
                     ;;
                 --messages)
@@ -1239,7 +1239,7 @@ _throng() {
                     return 0
                     ;;
                 --workload)
-                    COMPREPLY=($(compgen -W "oneshot http echo" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "oneshot http framed echo" -- "${cur}"))
                     return 0
                     ;;
                 --requests)
@@ -1552,7 +1552,7 @@ _throng() {
             fi
             case "${prev}" in
                 --workload)
-                    COMPREPLY=($(compgen -W "echo broadcast http oneshot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "echo broadcast http oneshot framed" -- "${cur}"))
                     return 0
                     ;;
                 --listen)

@@ -49,6 +49,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -s c -l connections -
 complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time (backlog, churn) [default: 32; churn: 100]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer; http with http:// targets (backlog, churn) [default: oneshot; churn: echo]' -r -f -a "oneshot\t''
 http\t''
+framed\t''
 echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Requests of each client, one after another, each on a new connection (backlog) [default: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests (backlog)' -r
@@ -183,6 +184,7 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -s h -l help -d 'Pri
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l workload -d 'What clients request and built-in servers answer; http with http:// targets [default: oneshot]' -r -f -a "oneshot\t''
 http\t''
+framed\t''
 echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests -d 'Requests of each client, one after another, each on a new connection [default: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests' -r
@@ -357,6 +359,7 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -s h -l help -d 'Pri
 complete -c throng -n "__fish_throng_using_subcommand churn" -l clients -d 'Clients, each with one connection at a time [default: 100]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l workload -d 'What clients request and built-in servers answer; http with http:// targets [default: echo]' -r -f -a "oneshot\t''
 http\t''
+framed\t''
 echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l messages -d 'Stop after exactly this many messages, all connections together' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -s d -l duration -d 'Stop after this long [default: 2s]' -r
@@ -414,7 +417,8 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -s h -l help -d 'Pr
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
 broadcast\t'a greeting, then every line goes to all connections'
 http\t'HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts'
-oneshot\t'one answer to the first bytes, then it closes'"
+oneshot\t'one answer to the first bytes, then it closes'
+framed\t'frames of a length and JSON; {"count": 1000} counts'"
 complete -c throng -n "__fish_throng_using_subcommand serve" -l listen -d 'Where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 leaves the choice to the kernel. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l backlog -d 'Length of each accept queue; the kernel clamps it to net.core.somaxconn' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workers -d 'Threads or processes that serve, for models that have a choice' -r

@@ -3,13 +3,18 @@
 //! A reader keeps no state of its own. What it must remember of a half-read reply is one number in the connection. Where a
 //! connection has one message only, its [`Reply`] may remember more and be ended by the peer's end of output.
 
+mod frame;
 mod http;
 mod reply;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use throng_record::{Expect, Protocol};
 
 use crate::messages::Messages;
 use crate::quote;
+use frame::FrameReply;
 
 pub(crate) use reply::{Reply, Verdict};
 
@@ -56,6 +61,15 @@ enum Rule {
     },
     /// Up to the end of input; remembered is whether anything has come.
     End,
+    /// A frame; remembered is whether a part of it is kept.
+    Frame(RefCell<Frames>),
+}
+
+/// Replies that were cut, by connection, and what was wrong with the last wrong one.
+#[derive(Clone, Debug, Default)]
+struct Frames {
+    begun: HashMap<u32, FrameReply>,
+    wrong: String,
 }
 
 impl Replies {
@@ -83,6 +97,10 @@ impl Replies {
                 ..
             } => Rule::End,
             Protocol::Request {
+                expect: Expect::Frame,
+                ..
+            } => Rule::Frame(RefCell::default()),
+            Protocol::Request {
                 expect: Expect::HttpResponse,
                 ..
             } => return None,
@@ -102,6 +120,9 @@ impl Replies {
                 fallback,
             } => search(delimiter, fallback, remembered, bytes),
             Rule::End => Reading::Partial(1),
+            Rule::Frame(frames) => {
+                self.frame(&mut frames.borrow_mut(), connection, remembered, bytes)
+            }
         }
     }
 
@@ -111,7 +132,7 @@ impl Replies {
             Rule::Echo(messages) => Some(messages.size() as u64),
             Rule::Text(text) => Some(text.len() as u64),
             Rule::Bytes(count) => Some((*count).into()),
-            Rule::Until { .. } | Rule::End => None,
+            Rule::Until { .. } | Rule::End | Rule::Frame(_) => None,
         }
     }
 
@@ -131,11 +152,38 @@ impl Replies {
             Rule::Echo(messages) => messages.bytes(connection, n),
             Rule::Text(text) => text,
             Rule::Bytes(_) | Rule::Until { .. } | Rule::End => &[],
+            Rule::Frame(frames) => return frames.borrow().wrong.clone(),
         };
         let (begun, _) = whole.split_at(whole.len().min(remembered as usize));
         let mut came = begun.to_vec();
         came.extend(bytes);
         quote::came_instead(&came, whole)
+    }
+
+    fn frame(
+        &self,
+        frames: &mut Frames,
+        connection: u32,
+        remembered: u32,
+        bytes: &[u8],
+    ) -> Reading {
+        let begun = (remembered > 0).then(|| frames.begun.remove(&connection));
+        let mut reader = begun.flatten().unwrap_or(FrameReply::new(self.verify));
+        match reader.read(bytes) {
+            Verdict::Complete(used) => Reading::Complete(used),
+            Verdict::Unfinished => {
+                frames.begun.insert(connection, reader);
+                Reading::Partial(BEGUN)
+            }
+            Verdict::Wrong(words) => {
+                frames.wrong = words.into_owned();
+                Reading::Wrong
+            }
+            Verdict::Status(words) => {
+                frames.wrong = words;
+                Reading::Wrong
+            }
+        }
     }
 
     /// Whether the end of input completes a reply of which `remembered` is known.
@@ -168,7 +216,7 @@ pub(crate) fn usual_reply_bytes(protocol: &Protocol) -> usize {
             ..
         } => usize::try_from(*count).unwrap_or(usize::MAX / 2),
         Protocol::Request {
-            expect: Expect::Until(_) | Expect::End | Expect::HttpResponse,
+            expect: Expect::Until(_) | Expect::End | Expect::Frame | Expect::HttpResponse,
             ..
         } => LINE_BYTES,
     }

@@ -26,7 +26,8 @@ pub(crate) fn came_unasked(came: &[u8], words: &str) -> String {
     format!("{} {words}", quoted(came, 0))
 }
 
-fn quoted(bytes: &[u8], from: usize) -> String {
+/// Bytes from there on, as far as a line can hold them.
+pub(crate) fn quoted(bytes: &[u8], from: usize) -> String {
     let rest = &bytes[from.min(bytes.len())..];
     let shown = &rest[..rest.len().min(SHOWN)];
     let mut text = String::from(if from > 0 { "\"…" } else { "\"" });

@@ -35,6 +35,8 @@ pub enum Expect {
     Until(Vec<u8>),
     /// Everything until the peer ends its output, and at least one byte.
     End,
+    /// One frame: its length in four bytes, the highest first, and JSON with the code 200.
+    Frame,
     /// One HTTP/1.1 response with a status of 200 to 399: its head, and a body by Content-Length, by chunks or to the end.
     HttpResponse,
 }

@@ -72,6 +72,7 @@ impl Circumstances<'_> {
                     Expect::Bytes(number) => plural(*number, "byte"),
                     Expect::Until(delimiter) => format!("all until {}", quoted(delimiter)),
                     Expect::End => "all until the end".to_owned(),
+                    Expect::Frame => "a frame with the code 200".to_owned(),
                     Expect::HttpResponse => "an HTTP response".to_owned(),
                 });
                 format!("{send} answered by {expect}")

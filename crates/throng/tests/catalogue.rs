@@ -27,7 +27,7 @@ fn declare(bench: &Bench, name: &str, program: &str, more: &str) {
     fs::create_dir_all(&folder).expect("made");
     let text = format!(
         "title = 'poll, once more'\nlanguage = 'Rust'\nmodel = 'event-loop'\n\
-         workloads = ['echo', 'broadcast', 'http', 'oneshot']\nsource = 'The built-in model.'\n\
+         workloads = ['echo', 'broadcast', 'http', 'oneshot', 'framed']\nsource = 'The built-in model.'\n\
          run = ['{program}', 'serve', 'poll']\n[runtime]\nname = 'throng'\nversion = ['{program}', '--version']\n\
          least = '0.0.1'\ninstall = 'cargo install throng'\n{more}"
     );
@@ -217,7 +217,7 @@ fn the_list_says_what_can_run_here_and_how_to_have_the_others() {
     };
     let version = concat!("throng ", env!("CARGO_PKG_VERSION"));
     assert!(line("rust/poll ").ends_with(version), "{}", outcome.stdout);
-    assert!(line("rust/poll ").contains("event-loop  echo broadcast http oneshot"));
+    assert!(line("rust/poll ").contains("event-loop  echo broadcast http oneshot framed"));
     assert!(line("rust/absent").ends_with("to install it: cargo install throng"));
     assert!(line("rust/broken").contains("there is no key `instal`"));
 

@@ -83,7 +83,7 @@ fn a_schedule_begins_what_is_due_and_no_more() {
 
 #[test]
 fn the_other_workloads_are_answered_too() {
-    for workload in ["oneshot", "http"] {
+    for workload in ["oneshot", "http", "framed"] {
         let arguments = ["epoll-edge", "--messages", "211", "--workload", workload];
         let (_, trials) = run(&arguments);
         let trial = trials.first().expect("one");

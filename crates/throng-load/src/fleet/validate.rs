@@ -232,7 +232,7 @@ fn expects_nothing(expect: &Expect) -> bool {
     match expect {
         Expect::Text(bytes) | Expect::Until(bytes) => bytes.is_empty(),
         Expect::Bytes(count) => *count == 0 || *count > u64::from(u32::MAX),
-        Expect::End | Expect::HttpResponse => false,
+        Expect::End | Expect::Frame | Expect::HttpResponse => false,
     }
 }
 

@@ -97,6 +97,13 @@ impl Asks for Backlog {
         let point = asking.point;
         let clients = requests::clients(point, "32")?;
         let workload = requests::workload(asking)?;
+        if workload == Workload::Framed {
+            return Err(PlanError::Text {
+                key: "workload",
+                text: workload.name().to_owned(),
+                why: "its requests cannot ask for a service time; write oneshot or http, or take the churn experiment (throng churn)".to_owned(),
+            });
+        }
         let service_time = service_time(asking, workload)?;
         if let Some(length) = service_time {
             believe(asking.targets, length, notes);

@@ -79,7 +79,7 @@ impl Asks for Churn {
                 stop: exchange::stop(point)?,
             }),
             workload,
-            service_time_ns: (workload != Workload::Echo).then_some(0),
+            service_time_ns: workload.takes_delay().then_some(0),
         })
     }
 

@@ -23,6 +23,8 @@ pub(super) const TRIALS_APART: &str = "each trial has a server and a network of 
 
 /// The published request, of 14 bytes without a line's end, and its reply of 23.
 const QUESTION: &[u8; 14] = b"GET / HTTP/1.1";
+/// A frame that asks for nothing but its reply.
+const FRAME: &[u8; 6] = b"\0\0\0\x02{}";
 const ANSWER: &[u8; 23] = b"HTTP/1.1 200 OK\r\n\r\nok\r\n";
 
 /// Refuses what launched servers would be asked for where none is launched.
@@ -89,24 +91,14 @@ pub(super) fn workload(asking: &Asking<'_>) -> Result<Workload, PlanError> {
             why,
         })
     };
-    let refuse = |workload: Workload, why: &str| {
-        Err(PlanError::Text {
-            key: "workload",
-            text: workload.name().to_owned(),
-            why: why.to_owned(),
-        })
-    };
     match point.workload {
-        Some(workload @ Workload::Broadcast) => refuse(
-            workload,
-            "its clients hear no one else; write oneshot, http or echo, or take the fan-out experiment (throng fanout)",
-        ),
-        Some(workload @ Workload::Framed) => refuse(
-            workload,
-            "no experiment speaks it yet; write oneshot, http or echo",
-        ),
+        Some(Workload::Broadcast) => Err(PlanError::Text {
+            key: "workload",
+            text: Workload::Broadcast.name().to_owned(),
+            why: "its clients hear no one else; write oneshot, http, framed or echo, or take the fan-out experiment (throng fanout)".to_owned(),
+        }),
         _ if pages.is_empty() => Ok(point.workload.unwrap_or_else(|| point.usual("workload"))),
-        Some(Workload::Echo | Workload::Oneshot) => conflict(
+        Some(Workload::Echo | Workload::Oneshot | Workload::Framed) => conflict(
             "workload",
             "all targets are asked alike, and a page is asked for by HTTP",
         ),
@@ -151,12 +143,14 @@ pub(super) fn protocol(
 fn usual(workload: Workload, service_time: Option<Duration>) -> Protocol {
     match workload {
         Workload::Http => http::get(&delayed(service_time.unwrap_or_default())),
-        Workload::Oneshot | Workload::Echo | Workload::Broadcast | Workload::Framed => {
-            Protocol::Request {
-                send: QUESTION.to_vec(),
-                expect: Expect::Text(ANSWER.to_vec()),
-            }
-        }
+        Workload::Framed => Protocol::Request {
+            send: FRAME.to_vec(),
+            expect: Expect::Frame,
+        },
+        Workload::Oneshot | Workload::Echo | Workload::Broadcast => Protocol::Request {
+            send: QUESTION.to_vec(),
+            expect: Expect::Text(ANSWER.to_vec()),
+        },
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) const KEYS: &[Key] = &[
         .usually("32")
         .of_some("its connections are opened once and kept", Write(CONNECTIONS)),
     flag("workload", "WORKLOAD,…", "What clients request and built-in servers answer; http with http:// targets")
-        .words(&["oneshot", "http", "echo"])
+        .words(&["oneshot", "http", "framed", "echo"])
         .usually("oneshot")
         .of_some("its servers send back what they get", LeaveOut),
     flag("requests", "N,…", "Requests of each client, one after another, each on a new connection")

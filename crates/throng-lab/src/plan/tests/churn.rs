@@ -1,7 +1,9 @@
 //! Plans of the churn experiment.
 
 use throng_record::plan::Experiment;
-use throng_record::{Amount, Closing, ConnectionUse, Pacing, Plan, Protocol, Setting, Stop};
+use throng_record::{
+    Amount, Closing, ConnectionUse, Expect, Pacing, Plan, Protocol, Setting, Stop,
+};
 
 use super::super::backlog_test_environment;
 use super::asked;
@@ -105,6 +107,18 @@ fn a_workload_that_closes_first_answers_at_once() {
     let setting = setting("workload = 'oneshot'");
     assert_eq!(setting.service_time_ns, Some(0));
     assert_eq!(setting.workload.name(), "oneshot");
+}
+
+#[test]
+fn frames_are_asked_for_and_read_as_such() {
+    let setting = setting("workload = 'framed'");
+    assert_eq!(setting.service_time_ns, None);
+    let protocol = setting.phases.protocol();
+    let expected = Protocol::Request {
+        send: b"\0\0\0\x02{}".to_vec(),
+        expect: Expect::Frame,
+    };
+    assert_eq!(protocol, Some(&expected));
 }
 
 #[test]
