@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use cache::{Cache, NoCache};
 pub use found::CatalogueError;
-pub use manifest::{Build, Manifest, Runtime};
+pub use manifest::{Build, Manifest, OptionValues, Runtime};
 pub use prepare::{Prepared, Recipe, Unprepared, prepare_plan};
 pub use runtime::{RuntimeFound, Versions};
 pub use version::Version;

@@ -11,6 +11,7 @@ mod error;
 mod life;
 mod readiness;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -94,9 +95,11 @@ impl Launcher<'_> {
         if target.kind == TargetKind::Catalogue {
             let recipe = self.catalogue.recipe(target);
             let recipe = recipe.map_err(LaunchError::Unprepared)?;
+            let own = target.catalogue.as_ref();
             return Ok(command::catalogued(
                 recipe.command(),
                 &target.options,
+                own.map_or(&BTreeMap::new(), |server| &server.options),
                 setting,
                 address,
             ));

@@ -1,5 +1,6 @@
 //! A server of the catalogue, as its `server.toml` declares it: the words of `catalogue/CONTRACT.md`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -82,17 +83,20 @@ pub enum ContractException {
     Pipelining,
     /// Malformed input of HTTP is not answered by 400.
     Malformed,
+    /// A connection is closed after its first reply.
+    OneRequest,
 }
 
 impl ContractException {
     /// Every one.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::HalfClose,
         Self::SlowReader,
         Self::Backlog,
         Self::Unix,
         Self::Pipelining,
         Self::Malformed,
+        Self::OneRequest,
     ];
 
     /// The word for it.
@@ -105,6 +109,7 @@ impl ContractException {
             Self::Unix => "unix",
             Self::Pipelining => "pipelining",
             Self::Malformed => "malformed",
+            Self::OneRequest => "one-request",
         }
     }
 }
@@ -137,6 +142,8 @@ pub struct CatalogueRecord {
     pub runtime: Option<String>,
     /// The version of that as found before the first trial.
     pub runtime_version: Option<String>,
+    /// Flags of its own that it is started with, without their hyphens, and their values.
+    pub options: BTreeMap<String, String>,
     /// Whether the length asked of its accept queue has no effect, as it declares.
     pub ignores_backlog: bool,
     /// What the last check of the contract found; absent where it was not checked, or has changed since.

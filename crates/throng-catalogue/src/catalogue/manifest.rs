@@ -42,10 +42,46 @@ pub struct Manifest {
     /// Variables of its environment beyond the user's.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Flags of its own, without their hyphens, and the values that each takes.
+    #[serde(default)]
+    pub options: BTreeMap<String, OptionValues>,
     /// What it cannot do, and why.
     #[serde(default)]
     pub exceptions: BTreeMap<ContractException, String>,
 }
+
+/// What an option of a server takes: one of these words, or where it is `"N"` a whole number.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum OptionValues {
+    /// One of these.
+    Words(#[serde(deserialize_with = "some")] Vec<String>),
+    /// A number from 1.
+    Number(#[serde(deserialize_with = "number")] ()),
+}
+
+impl OptionValues {
+    /// As help has it: `all|single`, `N`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Words(words) => words.join("|"),
+            Self::Number(()) => NUMBER.to_owned(),
+        }
+    }
+
+    /// Whether it takes that.
+    #[must_use]
+    pub fn take(&self, value: &str) -> bool {
+        match self {
+            Self::Words(words) => words.iter().any(|word| word == value),
+            Self::Number(()) => value.parse::<u32>().is_ok_and(|number| number > 0),
+        }
+    }
+}
+
+/// Stands for any number.
+const NUMBER: &str = "N";
 
 /// What a server needs to be on the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -135,6 +171,16 @@ fn at_key(text: &str, origin: &str, key: &str, problem: String) -> FileError {
     let is_it = |line: &&str| line.trim_start().starts_with(key);
     let start = text.lines().find(is_it).and_then(|line| text.find(line));
     FileError::at(text, origin, start.unwrap_or(0), problem)
+}
+
+/// The word for a number.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        NUMBER => Ok(()),
+        _ => Err(de::Error::custom(
+            "an option takes a list of words, or \"N\" for a number",
+        )),
+    }
 }
 
 /// A text with something in it.

@@ -5,7 +5,7 @@ use super::client::Client;
 use super::stage::{Failure, Stage};
 
 /// By CPU time, which a busy machine does not change. More is asked for until it takes long: of a slow language no more than it
-/// can bear, of a fast one so much that a loop would show. `ask` sends a request with that count and reads its answer.
+/// can bear, of a fast one so much that a loop would show. `ask` sends a request with that count on a connection of its own, and reads its answer.
 pub(super) fn counts(
     stage: &Stage<'_>,
     ask: impl Fn(&mut Client, u64) -> Result<(), Failure>,
@@ -13,15 +13,15 @@ pub(super) fn counts(
     const COUNTS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
     const LONG_NS: u64 = 100_000_000;
     let server = stage.start()?;
-    let mut client = stage.connect(&server)?;
+    let ask = |count| ask(&mut stage.connect(&server)?, count);
     for _ in 0..3 {
-        ask(&mut client, 1)?;
+        ask(1)?;
     }
     for count in COUNTS {
         // No processor adds, compares and jumps ten times in a nanosecond.
         let least_ns = count / 10;
         let before_ns = server.sample()?.cpu_ns;
-        ask(&mut client, count)?;
+        ask(count)?;
         let used_ns = server.sample()?.cpu_ns.saturating_sub(before_ns);
         if used_ns < least_ns {
             return Failure::of(format!(

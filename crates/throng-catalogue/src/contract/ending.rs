@@ -27,7 +27,7 @@ fn leaves(stage: &Stage<'_>) -> Outcome {
         stage.start()?
     };
     let mut clients = stage.connect_many(&server, server.at_most(CONNECTIONS))?;
-    if !is_oneshot {
+    if stage.connections_last() {
         clients
             .iter_mut()
             .try_for_each(|client| is_served(client, stage.workload))?;

@@ -9,7 +9,6 @@ use super::clause::{Clause, Outcome, Verdict};
 use super::listening::is_served;
 use super::server::{POLL, Server};
 use super::stage::{Failure, Stage};
-use throng_record::Workload;
 
 pub(super) const CLAUSES: [Clause; 1] = [Clause::core(
     "model",
@@ -25,7 +24,7 @@ const OWN_THREADS: u64 = 12;
 type Found = (u64, u64);
 
 fn model(stage: &Stage<'_>) -> Outcome {
-    if stage.workload == Workload::Oneshot {
+    if !stage.connections_last() {
         let because = "its connections do not last: it serves no other workload";
         return Ok(Verdict::Moot(because.to_owned()));
     }

@@ -17,7 +17,7 @@ const ROUNDS: usize = 40;
 fn resets(stage: &Stage<'_>) -> Outcome {
     let mut server = stage.start()?;
     // A connection of `oneshot` lasts no longer than its answer.
-    let lasts = stage.workload != Workload::Oneshot && server.at_most(2) == 2;
+    let lasts = stage.connections_last() && server.at_most(2) == 2;
     let mut bystander = None;
     if lasts {
         bystander = Some(stage.connect(&server)?);

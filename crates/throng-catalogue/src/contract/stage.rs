@@ -3,9 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
+use super::is_declared;
 use super::subject::Subject;
-use throng_record::Workload;
 use throng_record::format::tail_in_words;
+use throng_record::{ContractException, Workload};
 
 /// How long a client waits for the next byte, or for room to send one.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -64,6 +65,12 @@ impl<'a> Stage<'a> {
         };
         self.deadline = Instant::now() + CLAUSE;
         self.last_words.take();
+    }
+
+    /// Whether a connection is there for more than one request.
+    pub(super) fn connections_last(&self) -> bool {
+        self.workload != Workload::Oneshot
+            && !is_declared(self.subject, ContractException::OneRequest)
     }
 
     /// `--listen ADDRESS … --workload NAME`.

@@ -53,6 +53,7 @@ mod tests {
             model: None,
             runtime: None,
             runtime_version: None,
+            options: std::collections::BTreeMap::new(),
             ignores_backlog: false,
             contract: broken.map(standing),
         }

@@ -339,6 +339,7 @@ mod tests {
                 model: Some(model),
                 runtime: Some(runtime.to_owned()),
                 runtime_version: None,
+                options: std::collections::BTreeMap::new(),
                 ignores_backlog: false,
                 contract: None,
             });

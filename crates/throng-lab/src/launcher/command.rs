@@ -1,5 +1,6 @@
 //! The command lines of servers.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -52,6 +53,7 @@ pub(super) fn built_in(
 pub(super) fn catalogued(
     mut command: Command,
     own: &ServeOptions,
+    declared: &BTreeMap<String, String>,
     setting: &Setting,
     address: &Address,
 ) -> Command {
@@ -62,6 +64,9 @@ pub(super) fn catalogued(
         .args(["--backlog", &setting.backlog.to_string()]);
     if let Some(workers) = own.workers.or(setting.workers) {
         command.args(["--workers", &workers.to_string()]);
+    }
+    for (name, value) in declared {
+        command.arg(format!("--{name}")).arg(value);
     }
     if let Some(service_time_ns) = setting.service_time_ns {
         let milliseconds = Duration::from_nanos(service_time_ns).as_secs_f64() * 1e3;
@@ -178,18 +183,26 @@ mod tests {
                 ..ServeOptions::default()
             };
             let run = Command::new("./run");
-            words(&catalogued(run, &own, &plan.settings[0], &address)).join(" ")
+            let declared = BTreeMap::from([("poll".to_owned(), "single".to_owned())]);
+            words(&catalogued(
+                run,
+                &own,
+                &declared,
+                &plan.settings[0],
+                &address,
+            ))
+            .join(" ")
         };
         assert_eq!(
             told("targets = ['poll']", None),
-            "./run --listen 127.0.0.1:0 --workload echo --backlog 1024"
+            "./run --listen 127.0.0.1:0 --workload echo --backlog 1024 --poll single"
         );
         assert_eq!(
             told(
                 "experiment = 'backlog'\nservice-time = '1500us'\nworkers = 2\ntargets = ['poll']",
                 Some(3)
             ),
-            "./run --listen 127.0.0.1:0 --workload oneshot --backlog 5 --workers 3 --delay-ms 1.5"
+            "./run --listen 127.0.0.1:0 --workload oneshot --backlog 5 --workers 3 --poll single --delay-ms 1.5"
         );
     }
 

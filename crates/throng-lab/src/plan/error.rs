@@ -67,10 +67,12 @@ pub enum PlanError {
         "target `{text}` is no address of a page: {why}; write http://HOST:PORT/PATH, for example http://127.0.0.1:8080/"
     )]
     HttpAddress { text: String, why: &'static str },
-    #[error(
-        "target `{target}`: a model has no option `{option}` of its own; there are --workers N, --accept-threads N, --delay-inline and --hand-over WAY"
-    )]
-    ModelOption { target: String, option: String },
+    #[error("target `{target}`: it has no option `{option}` of its own; there are {there_are}")]
+    ModelOption {
+        target: String,
+        option: String,
+        there_are: String,
+    },
     #[error(
         "{model} cannot pass on what one connection says to all others, since {why}; leave it out, or name one of {known}"
     )]
@@ -86,9 +88,9 @@ pub enum PlanError {
     #[error("target `{target}`: `{option}` {why}; write for example {option} {example}")]
     ModelOptionValue {
         target: String,
-        option: &'static str,
+        option: String,
         why: String,
-        example: &'static str,
+        example: String,
     },
     #[error(
         "{0}: a Unix socket has no handshake and no TIME_WAIT, so of what this experiment shows (what a new TCP connection costs, SYNs dropped and sent again) nothing happens there; measure it over TCP, or with throng echo"

@@ -1,5 +1,7 @@
 //! `LANGUAGE/SERVER`: a server of the catalogue as a target.
 
+use std::collections::BTreeMap;
+
 use throng_record::{CatalogueRecord, ContractException, DeclaredModel, TargetKind, TargetRecord};
 
 use super::{blank, in_one_line, options};
@@ -42,10 +44,13 @@ pub(super) fn resolve(
 fn found(text: &str, server: &Server) -> Result<TargetRecord, PlanError> {
     let manifest = server.manifest.as_ref().ok();
     let model = manifest.map(|manifest| manifest.model);
+    let none = BTreeMap::new();
+    let declared = manifest.map_or(&none, |manifest| &manifest.options);
+    let (options, own) = options::read_with(text, declared)?;
     Ok(TargetRecord {
         uses_every_cpu: model
             .is_some_and(|model| model.has_workers() && model != DeclaredModel::ThreadPool),
-        options: options::read(text)?,
+        options,
         catalogue: Some(CatalogueRecord {
             language: server.language.clone(),
             server: server.name.clone(),
@@ -53,6 +58,7 @@ fn found(text: &str, server: &Server) -> Result<TargetRecord, PlanError> {
             model,
             runtime: manifest.map(|manifest| manifest.runtime.name.clone()),
             runtime_version: None,
+            options: own,
             ignores_backlog: manifest.is_some_and(|manifest| {
                 manifest
                     .exceptions

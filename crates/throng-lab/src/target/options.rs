@@ -1,8 +1,11 @@
-//! Options that a built-in model has of its own, behind its name: `thread-per-connection --accept-threads 4`.
+//! Options that a server has of its own, behind its name: `thread-per-connection --accept-threads 4`, and of the catalogue what it declares.
 //!
 //! So several variants of a model stand in one run. They are those of `throng serve` that are a choice between servers; what all
 //! servers of a setting are asked for alike (where to listen, the accept queue, the workload) is the plan's.
 
+use std::collections::BTreeMap;
+
+use throng_catalogue::catalogue::OptionValues;
 use throng_record::{HandOver, ServeOptions};
 
 use crate::plan::PlanError;
@@ -12,9 +15,18 @@ const ACCEPT_THREADS: &str = "--accept-threads";
 const DELAY_INLINE: &str = "--delay-inline";
 const HAND_OVER: &str = "--hand-over";
 
-/// The options behind the first word.
+/// The options behind the first word of a model.
 pub(super) fn read(target: &str) -> Result<ServeOptions, PlanError> {
+    read_with(target, &BTreeMap::new()).map(|(options, _)| options)
+}
+
+/// The same of a catalogued server, which has declared these as its own, and the values of those.
+pub(super) fn read_with(
+    target: &str,
+    declared: &BTreeMap<String, OptionValues>,
+) -> Result<(ServeOptions, BTreeMap<String, String>), PlanError> {
     let mut options = ServeOptions::default();
+    let mut own = BTreeMap::new();
     let words = shlex::split(target).ok_or_else(|| PlanError::CommandQuoting {
         command: target.to_owned(),
     })?;
@@ -24,6 +36,13 @@ pub(super) fn read(target: &str) -> Result<ServeOptions, PlanError> {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
         };
+        let bare = name.strip_prefix("--").unwrap_or_default();
+        if let Some((bare, values)) = declared.get_key_value(bare) {
+            let value = given.or_else(|| words.next());
+            let value = declared_value(target, name, values, value)?;
+            once(target, name, own.insert(bare.clone(), value))?;
+            continue;
+        }
         match name {
             WORKERS => {
                 let value = number(target, WORKERS, given.or_else(|| words.next()))?;
@@ -46,14 +65,62 @@ pub(super) fn read(target: &str) -> Result<ServeOptions, PlanError> {
                 return Err(PlanError::ModelOption {
                     target: target.to_owned(),
                     option: word.to_owned(),
+                    there_are: there_are(declared),
                 });
             }
         }
     }
-    Ok(options)
+    Ok((options, own))
 }
 
-fn number(target: &str, option: &'static str, value: Option<&str>) -> Result<u32, PlanError> {
+/// The options in a list. Of those of built-in models a catalogued server takes the workers only.
+fn there_are(declared: &BTreeMap<String, OptionValues>) -> String {
+    let own = declared
+        .iter()
+        .map(|(name, values)| format!("--{name} {}", values.in_words()));
+    let of_all = [
+        "--workers N",
+        "--accept-threads N",
+        "--delay-inline",
+        "--hand-over WAY",
+    ];
+    let of_all = match declared.is_empty() {
+        true => &of_all[..],
+        false => &of_all[..1],
+    };
+    let mut all: Vec<String> = of_all
+        .iter()
+        .map(|&one| one.to_owned())
+        .chain(own)
+        .collect();
+    let last = all.pop().unwrap_or_default();
+    format!("{} and {last}", all.join(", "))
+}
+
+fn declared_value(
+    target: &str,
+    option: &str,
+    values: &OptionValues,
+    value: Option<&str>,
+) -> Result<String, PlanError> {
+    let example = match values {
+        OptionValues::Words(words) => words[0].clone(),
+        OptionValues::Number(()) => "4".to_owned(),
+    };
+    let why = match value {
+        Some(value) if values.take(value) => return Ok(value.to_owned()),
+        Some(value) => format!("takes {}, and `{value}` is none", values.in_words()),
+        None => format!("takes {}", values.in_words()),
+    };
+    Err(PlanError::ModelOptionValue {
+        target: target.to_owned(),
+        option: option.to_owned(),
+        why,
+        example,
+    })
+}
+
+fn number(target: &str, option: &str, value: Option<&str>) -> Result<u32, PlanError> {
     let refuse = |why| Err(refusal(target, option, why));
     match value.map(|value| (value, value.parse())) {
         Some((_, Ok(0))) => refuse("is 0, and nobody would serve".to_owned()),
@@ -75,19 +142,19 @@ fn hand_over(target: &str, value: Option<&str>) -> Result<HandOver, PlanError> {
     })
 }
 
-fn once<T>(target: &str, option: &'static str, before: Option<T>) -> Result<(), PlanError> {
+fn once<T>(target: &str, option: &str, before: Option<T>) -> Result<(), PlanError> {
     match before {
         None => Ok(()),
         Some(_) => Err(refusal(target, option, "stands there twice".to_owned())),
     }
 }
 
-fn refusal(target: &str, option: &'static str, why: String) -> PlanError {
+fn refusal(target: &str, option: &str, why: String) -> PlanError {
     PlanError::ModelOptionValue {
         target: target.to_owned(),
-        option,
+        option: option.to_owned(),
         why,
-        example: if option == HAND_OVER { "queues" } else { "4" },
+        example: if option == HAND_OVER { "queues" } else { "4" }.to_owned(),
     }
 }
 

@@ -22,6 +22,10 @@ RUBY_MN_THREADS = "1"
 [exceptions]
 backlog = "net.Listen takes none."
 half-close = "It closes both directions."
+
+[options]
+poll = ["all", "single"]
+max-conns = "N"
 "#;
 
 #[test]
@@ -35,6 +39,13 @@ fn every_key_of_the_contract_is_read() {
         "net.Listen takes none."
     );
     assert_eq!(manifest.exceptions.len(), 2);
+    let (poll, most) = (&manifest.options["poll"], &manifest.options["max-conns"]);
+    assert_eq!(
+        (poll.in_words(), most.in_words()),
+        ("all|single".to_owned(), "N".to_owned())
+    );
+    assert!(poll.take("single") && !poll.take("both"));
+    assert!(most.take("7") && !most.take("0") && !most.take("many"));
     assert_eq!(manifest.runtime.least.to_string(), "3.11");
     assert_eq!(manifest.build.expect("there").command[0], "g++");
 }
