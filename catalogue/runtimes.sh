@@ -17,9 +17,9 @@ names=(c cpp haskell erlang go node java python pypy python-free-threaded ruby r
 # Packages of the distribution: the runtime itself, or what making it needs.
 to_build="debian-archive-keyring dpkg-dev gcc libc6-dev make pkg-config zlib1g-dev"
 declare -A packages=(
-    [c]="gcc libc6-dev libuv1-dev"
-    [cpp]="g++ libev-dev"
-    [haskell]="ghc libghc-network-dev"
+    [c]="gcc libc6-dev libjansson-dev libuv1-dev"
+    [cpp]="g++ libev-dev nlohmann-json3-dev"
+    [haskell]="ghc libghc-aeson-dev libghc-network-dev"
     [erlang]="erlang-base"
     [go]="golang-go"
     [node]="nodejs"

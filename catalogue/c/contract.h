@@ -1,9 +1,11 @@
 // What a server in C has to understand whoever waits for whom: the flags of
-// catalogue/CONTRACT.md and the requests of HTTP. Nothing here reads a socket.
+// catalogue/CONTRACT.md, the requests of HTTP, and frames of JSON. Nothing here
+// reads a socket.
 #pragma once
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +15,20 @@
 #include <strings.h>
 #include <sys/types.h>
 
-enum { LISTENERS_AT_MOST = 64, HEAD_AT_MOST = 16 * 1024 };
+enum {
+  LISTENERS_AT_MOST = 64,
+  HEAD_AT_MOST = 16 * 1024,
+  FRAME_AT_MOST = 64 * 1024,
+  FRAME_PREFIX = 4, // bytes of a frame's length
+};
 
-typedef enum { DO_ECHO, DO_BROADCAST, DO_HTTP, DO_ONESHOT } workload_t;
+typedef enum {
+  DO_ECHO,
+  DO_BROADCAST,
+  DO_HTTP,
+  DO_ONESHOT,
+  DO_FRAMED
+} workload_t;
 
 static struct {
   workload_t workload;
@@ -91,7 +104,8 @@ static bool parse_address(const char *text, struct sockaddr_storage *address) {
 }
 
 static void parse_options(int count, char **words) {
-  static const char *const names[] = {"echo", "broadcast", "http", "oneshot"};
+  static const char *const names[] = {"echo", "broadcast", "http", "oneshot",
+                                      "framed"};
   const char *workload = NULL;
   for (int i = 1; i < count; i += 2) {
     const char *flag = words[i], *value = i + 1 < count ? words[i + 1] : "";
@@ -103,7 +117,7 @@ static void parse_options(int count, char **words) {
       options.listen[options.listeners++] = value;
     } else if (strcmp(flag, "--workload") == 0) {
       workload = NULL;
-      for (int name = 0; name < 4; name++) {
+      for (size_t name = 0; name < sizeof names / sizeof *names; name++) {
         if (strcmp(value, names[name]) == 0) {
           workload = names[name];
           options.workload = (workload_t)name;
@@ -222,4 +236,44 @@ static ssize_t parse_request(const char *text, size_t length,
       return -1;
     line = newline + 1;
   }
+}
+
+// --- frames ---
+
+// The length of the frame at the beginning of the text, with its prefix; 0
+// where it has not wholly come, and -1 where it is too long.
+static ssize_t frame_length(const char *text, size_t length) {
+  uint32_t size;
+  if (length < FRAME_PREFIX)
+    return 0;
+  memcpy(&size, text, FRAME_PREFIX);
+  size = ntohl(size);
+  if (size > FRAME_AT_MOST)
+    return -1;
+  return length < FRAME_PREFIX + size ? 0 : (ssize_t)(FRAME_PREFIX + size);
+}
+
+// Whether it is an object with a whole count from 0, or none.
+static bool parse_count(const char *json, size_t length, uint64_t *count) {
+  json_t *request = json_loadb(json, length, JSON_ALLOW_NUL, NULL);
+  json_t *found = json_object_get(request, "count");
+  bool is_whole = json_is_integer(found) && json_integer_value(found) >= 0;
+  bool is_request = json_is_object(request) && (found == NULL || is_whole);
+  *count = is_whole ? (uint64_t)json_integer_value(found) : 0;
+  json_decref(request);
+  return is_request;
+}
+
+// Writes a reply, and says how many bytes it has.
+static size_t write_frame(char *into, size_t room, int code,
+                          const char *msg) {
+  json_t *reply = json_pack("{s:i, s:s}", "code", code, "msg", msg);
+  size_t size = json_dumpb(reply, into + FRAME_PREFIX, room - FRAME_PREFIX,
+                           JSON_COMPACT);
+  json_decref(reply);
+  if (size == 0 || size > room - FRAME_PREFIX)
+    abort(); // no memory, or a msg that the caller has no room for
+  uint32_t prefix = htonl((uint32_t)size);
+  memcpy(into, &prefix, FRAME_PREFIX);
+  return FRAME_PREFIX + size;
 }

@@ -1,5 +1,5 @@
 // What the C++ servers share: descriptors that close themselves, the flags of
-// catalogue/CONTRACT.md, listeners, and the understanding of an HTTP request.
+// catalogue/CONTRACT.md, listeners, and the understanding of requests.
 // Nothing here waits for anything: who waits for what is the servers' matter.
 #pragma once
 
@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -91,7 +93,7 @@ inline void count_to(std::uint64_t limit) {
 
 // Flags -----------------------------------------------------------------
 
-enum class Workload { echo, broadcast, http, oneshot };
+enum class Workload { echo, broadcast, http, oneshot, framed };
 
 inline std::optional<Workload> parse_workload(std::string_view name) {
   if (name == "echo")
@@ -102,6 +104,8 @@ inline std::optional<Workload> parse_workload(std::string_view name) {
     return Workload::http;
   if (name == "oneshot")
     return Workload::oneshot;
+  if (name == "framed")
+    return Workload::framed;
   return std::nullopt;
 }
 
@@ -295,6 +299,15 @@ inline void set_no_delay(int socket) {
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+// A socket that is closed with unread input resets its connection, and a reset
+// destroys what the peer has not read yet. So a refusal is followed by the end
+// of output alone, and what still comes is dropped until the peer ends its own:
+// so many bytes and for so long at most.
+constexpr std::size_t dropped_at_most = 1024 * 1024;
+constexpr Milliseconds lingers_at_most{1000};
+
+inline void end_output(int socket) { shutdown(socket, SHUT_WR); }
+
 // The signals that end a server, blocked in this thread and in those it starts,
 // to be waited for rather than handled.
 inline sigset_t block_ending_signals() {
@@ -445,6 +458,75 @@ inline HttpRequest parse_http(std::string_view input, Milliseconds delay) {
       return request;
     }
     first = false;
+  }
+}
+
+// Frames ----------------------------------------------------------------
+
+constexpr std::size_t longest_frame = 64 * 1024;
+
+// A length of four bytes, the highest first, and so many bytes of JSON.
+struct FramedRequest {
+  enum class State { incomplete, too_long, malformed, complete };
+
+  State state = State::incomplete;
+  std::size_t length = 0; // of the frame, with its length
+  std::uint64_t count = 0;
+};
+
+// The library tells a whole number from 0 from all other numbers, and what is
+// no JSON from all objects.
+inline std::optional<std::uint64_t> parse_count(std::string_view text) {
+  const auto request = nlohmann::json::parse(text, nullptr, false);
+  if (!request.is_object())
+    return std::nullopt;
+  const auto count = request.find("count");
+  if (count == request.end())
+    return 0;
+  if (!count->is_number_unsigned())
+    return std::nullopt;
+  return count->get<std::uint64_t>();
+}
+
+// Reads the frame at the beginning of `input`, as soon as it has wholly come.
+inline FramedRequest parse_framed(std::string_view input) {
+  FramedRequest request;
+  std::uint32_t size;
+  if (input.size() < sizeof size)
+    return request;
+  std::memcpy(&size, input.data(), sizeof size);
+  size = ntohl(size);
+  if (size > longest_frame) {
+    request.state = FramedRequest::State::too_long;
+    return request;
+  }
+  input.remove_prefix(sizeof size);
+  if (input.size() < size)
+    return request;
+  request.length = sizeof size + size;
+  const auto count = parse_count(input.substr(0, size));
+  request.state = count ? FramedRequest::State::complete
+                        : FramedRequest::State::malformed;
+  request.count = count.value_or(0);
+  return request;
+}
+
+inline std::string frame(const nlohmann::json &value) {
+  const std::string text = value.dump();
+  const std::uint32_t size = htonl(std::uint32_t(text.size()));
+  std::string bytes(sizeof size, '\0');
+  std::memcpy(bytes.data(), &size, sizeof size);
+  return bytes += text;
+}
+
+inline std::string framed_answer(FramedRequest::State state) {
+  switch (state) {
+  case FramedRequest::State::complete:
+    return frame({{"code", 200}, {"msg", "ok"}});
+  case FramedRequest::State::too_long:
+    return frame({{"code", 400}, {"msg", "the frame is too long"}});
+  default:
+    return frame({{"code", 400}, {"msg", "no object with a whole count"}});
   }
 }
 

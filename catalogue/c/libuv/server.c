@@ -11,6 +11,8 @@
 enum {
   KEPT_AT_MOST = 1024 * 1024, // bytes for who listens to a broadcast
   BUFFER_SIZE = 64 * 1024,
+  DROPPED_AT_MOST = 1024 * 1024, // bytes of who was refused
+  LINGERS_AT_MOST = 1000,        // milliseconds
 };
 
 typedef union { // what a listener and a connection may be, as one stream
@@ -23,8 +25,11 @@ typedef union { // what a listener and a connection may be, as one stream
 typedef struct connection {
   socket_t socket;
   uv_timer_t timer;
+  uv_idle_t turn;   // runs once in each turn of the loop
   int open_handles; // the memory is given back after the last one
-  bool waiting;     // for the timer; nothing is read meanwhile
+  bool waiting;     // for one of these; nothing is read meanwhile
+  bool refused;     // what still comes is dropped
+  size_t dropped;
   bool ending;      // closes as soon as the output is sent
   char *input;      // come, and not understood yet
   size_t input_length;
@@ -66,6 +71,7 @@ static void close_connection(connection_t *connection) {
     connection->next->previous = connection->previous;
   uv_close(&connection->socket.handle, on_closed);
   uv_close((uv_handle_t *)&connection->timer, on_closed);
+  uv_close((uv_handle_t *)&connection->turn, on_closed);
 }
 
 static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *into) {
@@ -95,11 +101,15 @@ typedef struct {
   char bytes[];
 } message_t;
 
+static void answer_frames(connection_t *connection);
+
 static void on_written(uv_write_t *write, int status) {
   connection_t *connection = write->handle->data;
   free(write->data);
   if (status != 0)
     close_connection(connection);
+  else if (options.workload == DO_FRAMED)
+    answer_frames(connection);
   settle(connection);
 }
 
@@ -154,6 +164,38 @@ static void drop_input(connection_t *connection, size_t length) {
           connection->input_length);
 }
 
+// --- refusals ---
+
+static void on_timer(uv_timer_t *timer);
+
+static void on_shut_down(uv_shutdown_t *shutdown, int status) {
+  connection_t *connection = shutdown->handle->data;
+  free(shutdown);
+  if (status == 0)
+    uv_timer_start(&connection->timer, on_timer, LINGERS_AT_MOST, 0);
+  else
+    close_connection(connection);
+}
+
+// Leaves so that the client can read why. A socket that is closed with unread
+// input resets its connection, and a reset destroys what the client has not
+// read yet: so only the output ends, and what still comes is dropped, within
+// bounds, until the client ends its own.
+static void linger(connection_t *connection) {
+  connection->refused = true;
+  uv_shutdown_t *shutdown = must(malloc(sizeof *shutdown));
+  if (uv_shutdown(shutdown, &connection->socket.stream, on_shut_down) != 0) {
+    free(shutdown);
+    close_connection(connection);
+  }
+}
+
+static void drop(connection_t *connection, size_t length) {
+  connection->dropped += length;
+  if (connection->dropped >= DROPPED_AT_MOST)
+    close_connection(connection);
+}
+
 // --- broadcast ---
 
 static void broadcast_lines(connection_t *sender, const char *bytes,
@@ -192,7 +234,7 @@ static void answer(connection_t *connection, const request_t *request) {
 static void refuse_request(connection_t *connection) {
   send_text(connection, "HTTP/1.1 400 Bad Request\r\n"
                         "Content-Length: 0\r\nConnection: close\r\n\r\n");
-  connection->ending = true;
+  linger(connection);
 }
 
 // Answers what has wholly come, until one of the requests has to wait.
@@ -221,7 +263,9 @@ static void answer_requests(connection_t *connection) {
 static void on_timer(uv_timer_t *timer) {
   connection_t *connection = timer->data;
   connection->waiting = false;
-  if (options.workload == DO_ONESHOT) {
+  if (connection->refused) {
+    close_connection(connection);
+  } else if (options.workload == DO_ONESHOT) {
     send_text(connection, "HTTP/1.1 200 OK\r\n\r\nok\r\n");
     connection->ending = true;
   } else {
@@ -243,6 +287,55 @@ static void wait_for(connection_t *connection, double milliseconds) {
   uv_timer_start(&connection->timer, on_timer, round_up(milliseconds), 0);
 }
 
+// --- framed ---
+
+static void send_frame(connection_t *connection, int code, const char *msg) {
+  char bytes[128];
+  send_bytes(connection, bytes, write_frame(bytes, sizeof bytes, code, msg));
+}
+
+static void on_turn(uv_idle_t *turn) {
+  connection_t *connection = turn->data;
+  uv_idle_stop(turn);
+  connection->waiting = false;
+  answer_frames(connection);
+  settle(connection);
+}
+
+// Answers the frames that have wholly come, as long as the client reads. After
+// one that was counted for it is the others' turn.
+static void answer_frames(connection_t *connection) {
+  const uv_stream_t *stream = &connection->socket.stream;
+  size_t done = 0;
+  while (!connection->refused && !connection->waiting &&
+         !uv_is_closing(&connection->socket.handle) &&
+         uv_stream_get_write_queue_size(stream) == 0) {
+    const char *frame = connection->input + done;
+    ssize_t length = frame_length(frame, connection->input_length - done);
+    uint64_t count;
+    if (length == 0)
+      break;
+    if (length < 0) {
+      send_frame(connection, 400, "the frame is too long");
+      linger(connection);
+      break;
+    }
+    done += (size_t)length;
+    if (!parse_count(frame + FRAME_PREFIX, (size_t)length - FRAME_PREFIX,
+                     &count)) {
+      send_frame(connection, 400, "no object with a whole count");
+      continue;
+    }
+    count_to(count);
+    if (count > 0 && done < connection->input_length) {
+      connection->waiting = true;
+      uv_idle_start(&connection->turn, on_turn);
+    }
+    send_frame(connection, 200, "ok");
+  }
+  drop_input(connection, done);
+}
+
 // --- events ---
 
 static void on_read(uv_stream_t *stream, ssize_t length,
@@ -252,6 +345,8 @@ static void on_read(uv_stream_t *stream, ssize_t length,
     connection->ending = true;
   } else if (length < 0) {
     close_connection(connection);
+  } else if (connection->refused) {
+    drop(connection, (size_t)length);
   } else if (length > 0) {
     switch (options.workload) {
     case DO_ECHO:
@@ -266,6 +361,10 @@ static void on_read(uv_stream_t *stream, ssize_t length,
       break;
     case DO_ONESHOT:
       wait_for(connection, options.delay_ms);
+      break;
+    case DO_FRAMED:
+      keep_input(connection, bytes->base, (size_t)length);
+      answer_frames(connection);
       break;
     }
   }
@@ -286,8 +385,10 @@ static void on_connection(uv_stream_t *listener, int status) {
   connection_t *connection = must(calloc(1, sizeof *connection));
   init_socket(listener->loop, &connection->socket, is_pipe);
   uv_timer_init(listener->loop, &connection->timer);
-  connection->open_handles = 2;
-  connection->socket.handle.data = connection->timer.data = connection;
+  uv_idle_init(listener->loop, &connection->turn);
+  connection->open_handles = 3;
+  connection->socket.handle.data = connection;
+  connection->timer.data = connection->turn.data = connection;
   connection->next = connections;
   if (connections != NULL)
     connections->previous = connection;

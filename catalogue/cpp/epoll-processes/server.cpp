@@ -49,7 +49,8 @@ void stop_workers(std::span<const pid_t> workers) {
 int main(int argc, char *argv[]) {
   const Options options = parse_options(
       {argv, std::size_t(argc)},
-      {.workloads = {Workload::echo, Workload::http, Workload::oneshot},
+      {.workloads = {Workload::echo, Workload::http, Workload::oneshot,
+                     Workload::framed},
        .workers = 2});
   return guarded([&] {
     const sigset_t signals = block_ending_signals();

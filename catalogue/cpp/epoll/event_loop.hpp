@@ -63,7 +63,10 @@ private:
     std::optional<Timers::iterator> timer;
     bool peer_ended = false; // the end of input is there, or soon read
     bool ending = false;     // closes as soon as the output is sent
+    bool refused = false;    // lingers rather than closes
     bool closed = false;     // leaves the table at the end of this turn
+    // Where it lingers: what may still be dropped of what comes.
+    std::optional<std::size_t> lingering;
   };
 
   // What is kept at most for a listener to a broadcast, and of a line.
@@ -123,8 +126,10 @@ private:
     read(connection);
   }
 
+  // Those that are started meanwhile have to wait for the next turn.
   void fire_timers() {
-    while (!timers_.empty() && timers_.begin()->first <= Clock::now()) {
+    const auto now = Clock::now();
+    while (!timers_.empty() && timers_.begin()->first <= now) {
       Connection &connection = *timers_.begin()->second;
       timers_.erase(timers_.begin());
       connection.timer.reset();
@@ -146,9 +151,11 @@ private:
   bool wants_input(const Connection &connection) const {
     // Who does not read is not read from, but for a broadcast, where it is
     // closed once too much is kept for it.
-    return !connection.closed && !connection.ending && !connection.timer &&
-           (connection.output.empty() ||
-            options_.workload == Workload::broadcast);
+    return !connection.closed &&
+           (connection.lingering ||
+            (!connection.ending && !connection.timer &&
+             (connection.output.empty() ||
+              options_.workload == Workload::broadcast)));
   }
 
   void read(Connection &connection) {
@@ -164,7 +171,10 @@ private:
       }
       if (length == 0)
         return on_end_of_input(connection);
-      on_input(connection, {buffer_.data(), std::size_t(length)});
+      if (connection.lingering)
+        drop(connection, std::size_t(length));
+      else
+        on_input(connection, {buffer_.data(), std::size_t(length)});
       // A short read has emptied the socket; what comes later is a new edge.
       // Only an end that has already been reported is still to be read.
       if (std::size_t(length) < buffer_.size() && !connection.peer_ended)
@@ -200,8 +210,29 @@ private:
     close_when_sent(connection);
   }
 
+  // Ends so that the peer can read why, whatever it goes on sending.
+  void refuse_request(Connection &connection, std::string_view why) {
+    send(connection, why);
+    connection.refused = true;
+    end(connection);
+  }
+
   void close_when_sent(Connection &connection) {
-    if (connection.ending && connection.output.empty())
+    if (!connection.ending || !connection.output.empty())
+      return;
+    if (!connection.refused)
+      return close(connection);
+    if (connection.closed || connection.lingering)
+      return;
+    end_output(connection.socket.get());
+    connection.lingering = dropped_at_most;
+    start_timer(connection, lingers_at_most);
+  }
+
+  void drop(Connection &connection, std::size_t length) {
+    auto &left = *connection.lingering;
+    left -= std::min(left, length);
+    if (left == 0)
       close(connection);
   }
 
@@ -234,20 +265,27 @@ private:
       return answer_requests(connection);
     case Workload::oneshot:
       return start_timer(connection, options_.delay);
+    case Workload::framed:
+      connection.input.append(bytes);
+      return answer_frames(connection);
     }
   }
 
   void on_end_of_input(Connection &connection) {
-    if (options_.workload == Workload::broadcast)
+    if (options_.workload == Workload::broadcast || connection.lingering)
       close(connection);
     else
       end(connection);
   }
 
   void after_delay(Connection &connection) {
-    if (options_.workload == Workload::oneshot) {
+    if (connection.lingering) {
+      close(connection);
+    } else if (options_.workload == Workload::oneshot) {
       send(connection, oneshot_answer);
       end(connection);
+    } else if (options_.workload == Workload::framed) {
+      answer_frames(connection);
     } else {
       answer(connection, connection.request);
       answer_requests(connection);
@@ -279,8 +317,7 @@ private:
       if (request.state == HttpRequest::State::incomplete)
         break;
       if (request.state == HttpRequest::State::malformed) {
-        send(connection, http_bad_request);
-        end(connection);
+        refuse_request(connection, http_bad_request);
         break;
       }
       rest.remove_prefix(request.length);
@@ -299,6 +336,28 @@ private:
     send(connection, http_answer(request.keep_alive));
     if (!request.keep_alive)
       end(connection);
+  }
+
+  // Answers the frames that have wholly come. After one that was counted for it
+  // is the others' turn, which a delay of no length makes it.
+  void answer_frames(Connection &connection) {
+    std::string_view rest = connection.input;
+    while (!connection.ending && !connection.closed && !connection.timer) {
+      const FramedRequest request = parse_framed(rest);
+      if (request.state == FramedRequest::State::incomplete)
+        break;
+      const auto reply = framed_answer(request.state);
+      if (request.state == FramedRequest::State::too_long) {
+        refuse_request(connection, reply);
+        break;
+      }
+      rest.remove_prefix(request.length);
+      count_to(request.count);
+      send(connection, reply);
+      if (request.count > 0 && !rest.empty() && !connection.closed)
+        start_timer(connection, Milliseconds(0));
+    }
+    connection.input.erase(0, connection.input.size() - rest.size());
   }
 
   void start_timer(Connection &connection, Milliseconds delay) {

@@ -7,7 +7,8 @@ int main(int argc, char *argv[]) {
   const Options options =
       parse_options({argv, std::size_t(argc)},
                     {.workloads = {Workload::echo, Workload::broadcast,
-                                   Workload::http, Workload::oneshot},
+                                   Workload::http, Workload::oneshot,
+                                   Workload::framed},
                      .workers = std::nullopt});
   return guarded([&] {
     const sigset_t signals = block_ending_signals();

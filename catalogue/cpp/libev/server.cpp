@@ -48,6 +48,8 @@ private:
       broken_ = true;
     else if (length == 0)
       ending_ = true;
+    else if (lingering_)
+      drop(std::size_t(length));
     else
       on_input({buffer.data(), std::size_t(length)});
     settle();
@@ -70,15 +72,22 @@ private:
       return answer_requests();
     case Workload::oneshot:
       return wait(server_.options.delay);
+    case Workload::framed:
+      input_.append(bytes);
+      return answer_frames();
     default:
       return send(bytes);
     }
   }
 
   void after_delay() {
-    if (server_.options.workload == Workload::oneshot) {
+    if (lingering_) {
+      broken_ = true;
+    } else if (server_.options.workload == Workload::oneshot) {
       send(oneshot_answer);
       ending_ = true;
+    } else if (server_.options.workload == Workload::framed) {
+      answer_frames();
     } else {
       answer(request_);
       answer_requests();
@@ -88,13 +97,12 @@ private:
   // Answers what has wholly come, until one of the requests has to wait.
   void answer_requests() {
     std::string_view rest = input_;
-    while (!ending_ && !broken_ && !timer_.is_active()) {
+    while (!ending_ && !refused_ && !broken_ && !timer_.is_active()) {
       const HttpRequest request = parse_http(rest, server_.options.delay);
       if (request.state == HttpRequest::State::incomplete)
         break;
       if (request.state == HttpRequest::State::malformed) {
-        send(http_bad_request);
-        ending_ = true;
+        refuse_request(http_bad_request);
         break;
       }
       rest.remove_prefix(request.length);
@@ -112,6 +120,45 @@ private:
     count_to(request.count);
     send(http_answer(request.keep_alive));
     ending_ = !request.keep_alive;
+  }
+
+  // Answers the frames that have wholly come. After one that was counted for it
+  // is the others' turn, which a wait of no length makes it.
+  void answer_frames() {
+    std::string_view rest = input_;
+    while (!refused_ && !broken_ && !timer_.is_active()) {
+      const FramedRequest request = parse_framed(rest);
+      if (request.state == FramedRequest::State::incomplete)
+        break;
+      const auto reply = framed_answer(request.state);
+      if (request.state == FramedRequest::State::too_long) {
+        refuse_request(reply);
+        break;
+      }
+      rest.remove_prefix(request.length);
+      count_to(request.count);
+      send(reply);
+      if (request.count > 0 && !rest.empty())
+        wait(Milliseconds(0));
+    }
+    input_.erase(0, input_.size() - rest.size());
+  }
+
+  // Leaves so that the peer can read why, whatever it goes on sending.
+  void refuse_request(std::string_view why) {
+    send(why);
+    refused_ = true;
+  }
+
+  void linger() {
+    end_output(socket_.get());
+    lingering_ = dropped_at_most;
+    wait(lingers_at_most);
+  }
+
+  void drop(std::size_t length) {
+    *lingering_ -= std::min(*lingering_, length);
+    broken_ = *lingering_ == 0;
   }
 
   // libev counts from the time at which the loop woke up, which is past.
@@ -140,7 +187,10 @@ private:
       server_.connections.erase(place_); // this object is gone
       return;
     }
-    const bool reads = output_.empty() && !ending_ && !timer_.is_active();
+    if (refused_ && !lingering_ && output_.empty())
+      linger();
+    const bool reads = lingering_ || (output_.empty() && !ending_ &&
+                                      !refused_ && !timer_.is_active());
     want(readable_, reads);
     want(writable_, !output_.empty());
   }
@@ -158,11 +208,14 @@ private:
   ev::io readable_;
   ev::io writable_;
   ev::timer timer_;
-  std::string input_;   // come, and not understood yet
-  std::string output_;  // to be sent when the socket takes it
-  HttpRequest request_; // the one that waits for the timer
-  bool ending_ = false; // leaves as soon as the output is sent
-  bool broken_ = false; // leaves at once
+  std::string input_;    // come, and not understood yet
+  std::string output_;   // to be sent when the socket takes it
+  HttpRequest request_;  // the one that waits for the timer
+  bool ending_ = false;  // leaves as soon as the output is sent
+  bool refused_ = false; // lingers as soon as the output is sent
+  bool broken_ = false;  // leaves at once
+  // Where it lingers: what may still be dropped of what comes.
+  std::optional<std::size_t> lingering_;
 };
 
 // Accepts one connection each time the loop tells of one.
@@ -196,7 +249,8 @@ void stop(ev::sig &, int) { ev::get_default_loop().break_loop(ev::ALL); }
 int main(int argc, char *argv[]) {
   const Options options = parse_options(
       {argv, std::size_t(argc)},
-      {.workloads = {Workload::echo, Workload::http, Workload::oneshot},
+      {.workloads = {Workload::echo, Workload::http, Workload::oneshot,
+                     Workload::framed},
        .workers = std::nullopt});
   return guarded([&] {
     ev::default_loop loop;

@@ -42,6 +42,22 @@ public:
     return true;
   }
 
+  // Lets the peer read the last that was written, whatever it goes on sending.
+  void linger() {
+    end_output(socket_.get());
+    const auto end = std::chrono::steady_clock::now() + lingers_at_most;
+    for (std::size_t dropped = 0; dropped < dropped_at_most;) {
+      const Milliseconds left = end - std::chrono::steady_clock::now();
+      pollfd socket{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+      if (left.count() <= 0 || poll(&socket, 1, int(left.count())) <= 0)
+        return;
+      const auto bytes = read();
+      if (bytes.empty())
+        return;
+      dropped += bytes.size();
+    }
+  }
+
 private:
   Descriptor socket_;
   std::array<char, 64 * 1024> buffer_;
@@ -68,7 +84,7 @@ void serve_http(Connection &connection, Milliseconds delay) {
     }
     if (request.state == HttpRequest::State::malformed) {
       connection.write(http_bad_request);
-      return;
+      return connection.linger();
     }
     input.erase(0, request.length);
     std::this_thread::sleep_for(request.delay);
@@ -76,6 +92,29 @@ void serve_http(Connection &connection, Milliseconds delay) {
     if (!connection.write(http_answer(request.keep_alive)) ||
         !request.keep_alive)
       return;
+  }
+}
+
+void serve_framed(Connection &connection) {
+  std::string input;
+  for (;;) {
+    std::string_view rest = input;
+    for (;;) {
+      const FramedRequest request = parse_framed(rest);
+      if (request.state == FramedRequest::State::incomplete)
+        break;
+      count_to(request.count);
+      if (!connection.write(framed_answer(request.state)))
+        return;
+      if (request.state == FramedRequest::State::too_long)
+        return connection.linger();
+      rest.remove_prefix(request.length);
+    }
+    input.erase(0, input.size() - rest.size());
+    const auto bytes = connection.read();
+    if (bytes.empty())
+      return;
+    input.append(bytes);
   }
 }
 
@@ -92,6 +131,8 @@ void serve(Connection &connection, const Options &options) {
     return serve_http(connection, options.delay);
   case Workload::oneshot:
     return serve_oneshot(connection, options.delay);
+  case Workload::framed:
+    return serve_framed(connection);
   default:
     return serve_echo(connection);
   }
@@ -133,7 +174,8 @@ void work(const Options &options, std::span<const Listener> listeners) {
 int main(int argc, char *argv[]) {
   const Options options = parse_options(
       {argv, std::size_t(argc)},
-      {.workloads = {Workload::echo, Workload::http, Workload::oneshot},
+      {.workloads = {Workload::echo, Workload::http, Workload::oneshot,
+                     Workload::framed},
        .workers = 120});
   return guarded([&]() -> int {
     const sigset_t signals = block_ending_signals();

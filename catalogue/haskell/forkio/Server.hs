@@ -12,13 +12,15 @@ import Control.Concurrent
 import Control.Concurrent.STM
 import Control.Exception
 import Control.Monad
+import Data.Aeson (FromJSON (..), eitherDecodeStrict', encode, object, withObject, (.!=), (.:!), (.=))
+import qualified Data.Binary as Binary
 import qualified Data.ByteString.Char8 as B
 import qualified Data.ByteString.Lazy as L
 import Data.Char (isDigit, isSpace, toLower)
 import Data.List (stripPrefix)
 import qualified Data.Map.Strict as Map
 import Data.Maybe (fromMaybe, listToMaybe)
-import Data.Word (Word16, Word64)
+import Data.Word (Word16, Word32, Word64)
 import Network.Socket hiding (Broadcast)
 import Network.Socket.ByteString (recv, sendAll)
 import qualified Network.Socket.ByteString.Lazy as Lazy
@@ -27,6 +29,7 @@ import System.Environment (getArgs)
 import System.Exit
 import System.IO
 import System.Posix.Signals (Handler (Catch), installHandler, sigTERM)
+import System.Timeout (timeout)
 import Text.Read (readMaybe)
 
 -- | What is kept for a client that does not read a broadcast, and of a line.
@@ -96,6 +99,19 @@ workloadOf options = case workload options of
   Broadcast -> flip member <$> newTVarIO Map.empty
   Http -> pure (\client -> http client (delay options) B.empty)
   Oneshot -> pure (`oneshot` delay options)
+  Framed -> pure (`framed` B.empty)
+
+-- | Lets the client read why it is refused. A socket that is closed with unread
+-- input resets its connection, and a reset destroys what the client has not read
+-- yet. So only the output ends, and what still comes is dropped: for a second,
+-- and a mebibyte of it.
+linger :: Socket -> IO ()
+linger client = shutdown client ShutdownSend >> void (timeout 1000000 (dropUpTo (1024 * 1024)))
+  where
+    dropUpTo :: Int -> IO ()
+    dropUpTo left = when (left > 0) $ do
+      size <- B.length <$> recv client pieceSize
+      unless (size == 0) $ dropUpTo (left - size)
 
 -- Echo and oneshot
 
@@ -184,8 +200,9 @@ http client usual input = case parseRequest usual input of
   Incomplete -> do
     bytes <- recv client pieceSize
     unless (B.null bytes) $ http client usual (input <> bytes)
-  Malformed ->
+  Malformed -> do
     sendAll client "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    linger client
   Complete request rest -> do
     when (pause request > 0) $ threadDelay (pause request)
     countTo (count request)
@@ -254,11 +271,54 @@ parseHeader line request
     (name, colon) = B.break (== ':') line
     options = map B.strip (B.split ',' (B.map toLower (B.drop 1 colon)))
 
+-- Frames
+
+-- | The longest that is served, without its length.
+longestFrame :: Word32
+longestFrame = 64 * 1024
+
+-- | What is asked for in a frame.
+newtype Counting = Counting Word64
+
+instance FromJSON Counting where
+  -- That it is null is not the same as that it is absent.
+  parseJSON = withObject "a request" $ \fields -> Counting <$> fields .:! "count" .!= 0
+
+data Frame = Partial | TooLong | Whole B.ByteString B.ByteString
+
+framed :: Socket -> B.ByteString -> IO ()
+framed client input = case nextFrame input of
+  Partial -> do
+    bytes <- recv client pieceSize
+    unless (B.null bytes) $ framed client (input <> bytes)
+  TooLong -> reply client 400 "the frame is too long" >> linger client
+  Whole text rest -> do
+    case eitherDecodeStrict' text of
+      Left why -> reply client 400 why
+      Right (Counting limit) -> countTo limit >> reply client 200 "ok"
+    framed client rest
+
+nextFrame :: B.ByteString -> Frame
+nextFrame input
+  | B.length prefix < 4 = Partial
+  | size > longestFrame = TooLong
+  | B.length rest < fromIntegral size = Partial
+  | otherwise = uncurry Whole (B.splitAt (fromIntegral size) rest)
+  where
+    (prefix, rest) = B.splitAt 4 input
+    size = Binary.decode (L.fromStrict prefix)
+
+reply :: Socket -> Int -> String -> IO ()
+reply client code msg = Lazy.sendAll client (Binary.encode size <> text)
+  where
+    text = encode (object ["code" .= code, "msg" .= msg])
+    size = fromIntegral (L.length text) :: Word32
+
 -- Flags
 
 type Microseconds = Int
 
-data Workload = Echo | Broadcast | Http | Oneshot
+data Workload = Echo | Broadcast | Http | Oneshot | Framed
 
 data Options = Options
   { listenOn :: [SockAddr],
@@ -291,7 +351,8 @@ refuse :: String -> IO a
 refuse why = hPutStrLn stderr why >> exitWith (ExitFailure 2)
 
 parseWorkload :: String -> Maybe Workload
-parseWorkload name = lookup name [("echo", Echo), ("broadcast", Broadcast), ("http", Http), ("oneshot", Oneshot)]
+parseWorkload name =
+  lookup name [("echo", Echo), ("broadcast", Broadcast), ("http", Http), ("oneshot", Oneshot), ("framed", Framed)]
 
 -- | Digits that fit, and nothing else.
 parseNatural :: (Bounded a, Integral a) => String -> Maybe a
