@@ -1,6 +1,6 @@
 """What the Python servers of this catalogue share, so that each shows only its own model.
 
-The flags, the ready line, the options of a socket, and the reading of HTTP requests:
+The flags, the ready line, the options of a socket, the reading of HTTP requests and of frames:
 all of it without waiting for anything, since how to wait is what the servers differ in.
 A server finds this file in the directory above its own. It runs on Python 3.9 and later.
 """
@@ -10,9 +10,11 @@ from __future__ import annotations
 import argparse
 import atexit
 import ipaddress
+import json
 import os
 import re
 import socket
+import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -231,3 +233,47 @@ class RequestParser:
             b"keep-alive" if keep_alive else b"close",
             body,
         )
+
+
+# Frames of JSON.
+
+FRAME_PREFIX = struct.Struct("!I")  # The length of what follows.
+FRAME_LIMIT = 64 * 1024
+LINGER = 1.0  # For how many seconds a server drops what comes behind a frame that is too long.
+
+
+class FrameTooLong(Exception):
+    """What is announced is more than is read; it is to be answered by FRAME_TOO_LONG, and a
+    close once the client has ended its output, or after a while: a connection that is closed
+    with unread input is reset, and the answer may be lost by that.
+    """
+
+
+def frame_length(prefix: bytes) -> int:
+    (length,) = FRAME_PREFIX.unpack(prefix)
+    if length > FRAME_LIMIT:
+        raise FrameTooLong
+    return length
+
+
+def frame_request(frame: bytes) -> tuple[int, bytes]:
+    """How far to count for a request, and the answer that is then due."""
+    try:
+        request = json.loads(frame)
+    except (ValueError, RecursionError):
+        return 0, frame_answer(400, "the frame holds no JSON that can be read")
+    if not isinstance(request, dict):
+        return 0, frame_answer(400, "a request is an object")
+    count = request.get("count", 0)
+    # The type itself, since a bool is an int, too; nine digits at most, as in HTTP.
+    if type(count) is not int or not 0 <= count < 10**9:
+        return 0, frame_answer(400, "count is a whole number from 0, of nine digits at most")
+    return count, frame_answer(200, "ok")
+
+
+def frame_answer(code: int, msg: str) -> bytes:
+    answer = json.dumps({"code": code, "msg": msg}).encode()
+    return FRAME_PREFIX.pack(len(answer)) + answer
+
+
+FRAME_TOO_LONG = frame_answer(400, f"a frame has {FRAME_LIMIT} bytes at most")

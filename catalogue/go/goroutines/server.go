@@ -7,8 +7,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +31,9 @@ import (
 // keptAtMost bounds what is kept for a client that does not read a broadcast,
 // and of a line that has not ended.
 const keptAtMost = 1 << 20
+
+// frameAtMost is how long a frame may be, its length not counted.
+const frameAtMost = 64 * 1024
 
 type options struct {
 	listen   []address
@@ -75,6 +81,8 @@ func serverOf(options options) func(net.Listener) {
 		return func(listener net.Listener) { server.Serve(listener) }
 	case "broadcast":
 		return acceptEach(newRoom().serve)
+	case "framed":
+		return acceptEach(answerFrames)
 	case "oneshot":
 		return acceptEach(func(connection net.Conn) { answerOnce(connection, options.delay) })
 	default:
@@ -157,6 +165,71 @@ func parseWork(query string, delay time.Duration) (time.Duration, uint64, error)
 		}
 	}
 	return delay, count, nil
+}
+
+type reply struct {
+	Code    int    `json:"code"`
+	Message string `json:"msg"`
+}
+
+func answerFrames(connection net.Conn) {
+	input := bufio.NewReader(connection)
+	prefix := make([]byte, 4)
+	for {
+		if _, err := io.ReadFull(input, prefix); err != nil {
+			return
+		}
+		length := binary.BigEndian.Uint32(prefix)
+		if length > frameAtMost {
+			reject(connection, "the frame is too long")
+			return
+		}
+		frame := make([]byte, length)
+		if _, err := io.ReadFull(input, frame); err != nil {
+			return
+		}
+		if err := writeFrame(connection, answerFrame(frame)); err != nil {
+			return
+		}
+	}
+}
+
+// answerFrame does not decode into a struct: encoding/json would take "COUNT" for
+// the field too, and null for an object or a number.
+func answerFrame(frame []byte) reply {
+	var request map[string]json.RawMessage
+	if err := json.Unmarshal(frame, &request); err != nil || request == nil {
+		return reply{http.StatusBadRequest, "a request is an object"}
+	}
+	if asked, ok := request["count"]; ok {
+		count, err := strconv.ParseUint(string(asked), 10, 64)
+		if err != nil {
+			return reply{http.StatusBadRequest, "count is a whole number from 0"}
+		}
+		countTo(count)
+	}
+	return reply{http.StatusOK, "ok"}
+}
+
+func writeFrame(connection net.Conn, reply reply) error {
+	text, err := json.Marshal(reply)
+	if err != nil {
+		return err
+	}
+	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(text)), uint32(len(text)))
+	_, err = connection.Write(append(frame, text...))
+	return err
+}
+
+// reject reads on for a while after its reply, and drops what comes: a connection
+// that is closed with unread input is reset, and the reply might be lost by that.
+func reject(connection net.Conn, message string) {
+	if err := writeFrame(connection, reply{http.StatusBadRequest, message}); err != nil {
+		return
+	}
+	connection.(interface{ CloseWrite() error }).CloseWrite()
+	connection.SetReadDeadline(time.Now().Add(time.Second))
+	io.CopyN(io.Discard, connection, keptAtMost)
 }
 
 func countTo(limit uint64) {
@@ -292,7 +365,7 @@ func parseOptions(words []string) (options, error) {
 			a, err = parseAddress(value)
 			o.listen = append(o.listen, a)
 		case "--workload":
-			if !strings.Contains(" echo broadcast http oneshot ", " "+value+" ") {
+			if !strings.Contains(" echo broadcast http oneshot framed ", " "+value+" ") {
 				err = fmt.Errorf("there is no workload %q", value)
 			}
 			o.workload = value

@@ -9,7 +9,7 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { fail, leaveOnSignal, parseCount, readOptions, sayReady } from '../contract.mjs';
 
-const options = readOptions(['echo', 'http', 'oneshot'], { workers: (word) => parseCount(word) || undefined });
+const options = readOptions(['echo', 'http', 'oneshot', 'framed'], { workers: (word) => parseCount(word) || undefined });
 const workers = options.workers ?? availableParallelism();
 
 function argumentsOfWorker() {

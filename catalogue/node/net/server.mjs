@@ -11,6 +11,10 @@ import { listen, parseCount, parseMilliseconds, readOptions } from '../contract.
 const LINE_BYTES = 64 * 1024;
 // What is kept for who does not read a broadcast; beyond that it is cut off.
 const KEPT_BYTES = 1024 * 1024;
+const FRAME_BYTES = 64 * 1024;
+const PREFIX_BYTES = 4;
+const MOST_COUNTED = 999_999_999;
+const LINGER_MS = 1000;
 
 function echo(socket) {
   socket.pipe(socket);
@@ -49,6 +53,69 @@ function oneshot(socket, delay) {
     socket.destroySoon();
   });
   socket.once('end', () => asked || socket.destroy());
+}
+
+function framed(socket) {
+  let input = Buffer.alloc(0);
+  socket.on('end', () => socket.end());
+  socket.on('data', (chunk) => {
+    input = Buffer.concat([input, chunk]);
+    answerFrames();
+  });
+
+  // Neither `data` nor `end` comes while the socket is paused.
+  function answerFrames() {
+    while (input.length >= PREFIX_BYTES && !socket.destroyed) {
+      const end = PREFIX_BYTES + input.readUInt32BE();
+      if (end > PREFIX_BYTES + FRAME_BYTES) return reject(socket, 'the frame is too long');
+      if (input.length < end) break;
+      const count = countIn(input.subarray(PREFIX_BYTES, end));
+      input = input.subarray(end);
+      countTo(count ?? 0);
+      const reply = count === undefined ? frameOf(400, 'that is no request') : frameOf(200, 'ok');
+      if (!socket.write(reply)) {
+        socket.pause().once('drain', answerFrames);
+        return;
+      }
+      if (count > 0 && input.length > 0) {
+        // The others have their turn first.
+        socket.pause();
+        setImmediate(answerFrames);
+        return;
+      }
+    }
+    socket.resume();
+  }
+}
+
+function countIn(frame) {
+  let request;
+  try {
+    request = JSON.parse(frame.toString());
+  } catch {
+    return undefined;
+  }
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) return undefined;
+  const { count = 0 } = request;
+  return Number.isInteger(count) && count >= 0 && count <= MOST_COUNTED ? count : undefined;
+}
+
+function frameOf(code, msg) {
+  const json = Buffer.from(JSON.stringify({ code, msg }));
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  prefix.writeUInt32BE(json.length);
+  return Buffer.concat([prefix, json]);
+}
+
+// What still comes is dropped, for a while: a socket that is closed with unread input resets its connection, and the
+// reply might be lost by that.
+function reject(socket, msg) {
+  const enough = socket.bytesRead + KEPT_BYTES;
+  socket.end(frameOf(400, msg));
+  socket.removeAllListeners('data');
+  socket.on('data', () => socket.bytesRead > enough && socket.destroy());
+  socket.resume();
+  sleep(LINGER_MS).then(() => socket.destroy());
 }
 
 async function answer(request, response, defaultDelay) {
@@ -91,7 +158,7 @@ function createSocketServer(serve, delay) {
   });
 }
 
-const workloads = { echo, broadcast, oneshot, http: answer };
+const workloads = { echo, broadcast, oneshot, framed, http: answer };
 const options = readOptions(Object.keys(workloads));
 const delay = options['delay-ms'];
 await listen(

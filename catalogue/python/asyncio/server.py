@@ -9,6 +9,7 @@ import asyncio
 import signal
 import sys
 from asyncio import StreamReader, StreamWriter
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -70,6 +71,32 @@ async def oneshot(delay: float, reader: StreamReader, writer: StreamWriter) -> N
         writer.write(contract.ONESHOT_ANSWER)
 
 
+async def framed(reader: StreamReader, writer: StreamWriter) -> None:
+    try:
+        while True:
+            prefix = await reader.readexactly(contract.FRAME_PREFIX.size)
+            frame = await reader.readexactly(contract.frame_length(prefix))
+            count, answer = contract.frame_request(frame)
+            contract.count_to(count)
+            writer.write(answer)
+            await writer.drain()
+            if count:
+                # The next frame may be there already: others have their turn before it.
+                await asyncio.sleep(0)
+    except contract.FrameTooLong:
+        writer.write(contract.FRAME_TOO_LONG)
+        writer.write_eof()
+        await drop_the_rest(reader)
+
+
+async def drop_the_rest(reader: StreamReader) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(contract.LINGER):
+            for _ in range(contract.KEPT // contract.CHUNK):
+                if not await reader.read(contract.CHUNK):
+                    return
+
+
 async def serve(handler, reader: StreamReader, writer: StreamWriter) -> None:
     """Runs a handler for one connection, and closes it however the handler ends."""
     try:
@@ -83,12 +110,13 @@ async def serve(handler, reader: StreamReader, writer: StreamWriter) -> None:
 
 
 async def main() -> None:
-    arguments = contract.parse_arguments("echo", "broadcast", "http", "oneshot")
+    arguments = contract.parse_arguments("echo", "broadcast", "http", "oneshot", "framed")
     handlers = {
         "echo": echo,
         "broadcast": broadcast,
         "http": partial(http, arguments.delay),
         "oneshot": partial(oneshot, arguments.delay),
+        "framed": framed,
     }
     on_connect = partial(serve, handlers[arguments.workload])
     # A stream reader holds up to twice its limit, and no line that is longer than it.

@@ -13,6 +13,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 import contract  # noqa: E402
@@ -133,7 +134,42 @@ class Oneshot(Handler):
             self.request.sendall(contract.ONESHOT_ANSWER)
 
 
-HANDLERS = {"echo": Echo, "broadcast": Broadcast, "http": Http, "oneshot": Oneshot}
+class Framed(Handler):
+    def handle(self) -> None:
+        try:
+            with self.request.makefile("rb") as file:
+                self.answer_frames(file)
+        except contract.FrameTooLong:
+            self.request.sendall(contract.FRAME_TOO_LONG)
+            self.request.shutdown(socket.SHUT_WR)
+            self.drop_the_rest()
+
+    def answer_frames(self, file: BinaryIO) -> None:
+        # A read is shorter than it should be only when the client has left.
+        while len(prefix := file.read(contract.FRAME_PREFIX.size)) == contract.FRAME_PREFIX.size:
+            length = contract.frame_length(prefix)
+            frame = file.read(length)
+            if len(frame) < length:
+                return
+            count, answer = contract.frame_request(frame)
+            contract.count_to(count)
+            self.request.sendall(answer)
+
+    def drop_the_rest(self) -> None:
+        self.request.settimeout(contract.LINGER)
+        with suppress(TimeoutError):
+            for _ in range(contract.KEPT // contract.CHUNK):
+                if not self.request.recv(contract.CHUNK):
+                    return
+
+
+HANDLERS = {
+    "echo": Echo,
+    "broadcast": Broadcast,
+    "http": Http,
+    "oneshot": Oneshot,
+    "framed": Framed,
+}
 
 
 class Server(socketserver.ThreadingTCPServer):

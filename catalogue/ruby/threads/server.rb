@@ -9,6 +9,7 @@
 #
 # Left out on purpose: bodies of requests.
 
+require "json"
 require_relative "../contract"
 
 CHUNK_BYTES = 16 * 1024
@@ -156,12 +157,85 @@ class HttpConversation
   end
 end
 
+# Requests and replies of JSON, each behind the four bytes of its length.
+class FrameConversation
+  PREFIX_BYTES = 4
+  FRAME_BYTES = 64 * 1024
+  COUNTS = (0..999_999_999)
+  # What is dropped of a frame that is too long, and how long nothing may come meanwhile.
+  DROPPED_CHUNKS = 64
+  SILENT_SECONDS = 1
+
+  BadRequest = Class.new(StandardError)
+
+  def initialize(connection)
+    @connection = connection
+  end
+
+  def serve
+    while (prefix = read(PREFIX_BYTES))
+      length = prefix.unpack1("N")
+      return reject("the frame is too long") if length > FRAME_BYTES
+
+      frame = read(length) or break
+      handle(frame)
+    end
+  end
+
+  private
+
+  # So many bytes; nil where the client has left before the last of them.
+  def read(length)
+    bytes = @connection.read(length)
+    bytes if bytes&.bytesize == length
+  end
+
+  def handle(frame)
+    limit = count_of(frame)
+    number = 0
+    number += 1 while number < limit
+    answer(200, "ok")
+  rescue JSON::ParserError
+    answer(400, "the frame holds no JSON")
+  rescue BadRequest => e
+    answer(400, e.message)
+  end
+
+  def count_of(frame)
+    request = JSON.parse(frame)
+    raise BadRequest, "a request is an object" unless request.is_a?(Hash)
+
+    count = request.fetch("count", 0)
+    raise BadRequest, "count is a whole number from 0" unless count.is_a?(Integer) && COUNTS.cover?(count)
+
+    count
+  end
+
+  # In one write, as above.
+  def answer(code, message)
+    json = JSON.generate(code: code, msg: message)
+    @connection.write([json.bytesize, json].pack("Na*"))
+  end
+
+  # Reads on for a while: a socket that is closed with unread input resets its connection, and the answer might be lost.
+  def reject(message)
+    answer(400, message)
+    @connection.close_write
+    DROPPED_CHUNKS.times do
+      break unless @connection.wait_readable(SILENT_SECONDS)
+
+      @connection.readpartial(CHUNK_BYTES)
+    end
+  end
+end
+
 def serve(connection, options, room)
   case options.workload
   when "echo" then echo(connection)
   when "broadcast" then broadcast(connection, room)
   when "http" then HttpConversation.new(connection, options.delay).serve
   when "oneshot" then oneshot(connection, options.delay)
+  when "framed" then FrameConversation.new(connection).serve
   end
 rescue SystemCallError, IOError
   # It was reset, or left before its turn.
@@ -169,7 +243,7 @@ ensure
   connection.close
 end
 
-options = Contract.options(%w[echo broadcast http oneshot])
+options = Contract.options(%w[echo broadcast http oneshot framed])
 listeners = Contract.listen(options)
 room = Room.new
 Contract.ready(listeners)
