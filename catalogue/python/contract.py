@@ -10,9 +10,11 @@ from __future__ import annotations
 import argparse
 import atexit
 import ipaddress
+import json
 import os
 import re
 import socket
+import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -68,12 +70,17 @@ def milliseconds(text: str) -> float:
 
 def parse_arguments(*workloads: str) -> argparse.Namespace:
     """Reads the command line; argparse ends the program with status 2 where it is wrong."""
+    return argument_parser(*workloads).parse_args()
+
+
+def argument_parser(*workloads: str) -> argparse.ArgumentParser:
+    """For a server that has flags of its own beside those of all."""
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     parser.add_argument("--listen", type=address, action="append", required=True)
     parser.add_argument("--workload", choices=workloads, required=True)
     parser.add_argument("--backlog", type=whole_number, default=1024)
     parser.add_argument("--delay-ms", dest="delay", type=milliseconds, default=0.0)
-    return parser.parse_args()
+    return parser
 
 
 # Sockets.
@@ -231,3 +238,51 @@ class RequestParser:
             b"keep-alive" if keep_alive else b"close",
             body,
         )
+
+
+# Frames of JSON: four bytes of length, the highest first, and what they say of JSON.
+
+PREFIX = struct.Struct(">I")
+FRAME_LIMIT = 64 * 1024
+COUNT_LIMIT = 999_999_999  # As many digits as elsewhere: more is nobody's wish.
+
+
+class FrameTooLong(Exception):
+    """A length is larger than is served; it is to be answered by FRAME_TOO_LONG and a close."""
+
+
+def frame_length(prefix: bytes) -> int:
+    (length,) = PREFIX.unpack(prefix)
+    if length > FRAME_LIMIT:
+        raise FrameTooLong
+    return length
+
+
+def answer_frame(request: bytes) -> bytes:
+    """Does what a frame's inside asks for, and gives back the frame that answers it."""
+    try:
+        count = count_asked_for(request)
+    # What is nested too deep is no fault of the text, but there is no reading it either.
+    except (ValueError, RecursionError) as error:
+        return frame(400, str(error))
+    count_to(count)
+    return frame(200, "ok")
+
+
+def count_asked_for(request: bytes) -> int:
+    asked = json.loads(request.decode())
+    if not isinstance(asked, dict):
+        raise ValueError("a request is an object")
+    count = asked.get("count", 0)
+    # Not isinstance(): True would be an int.
+    if type(count) is not int or not 0 <= count <= COUNT_LIMIT:
+        raise ValueError(f"count is a whole number from 0 to {COUNT_LIMIT}")
+    return count
+
+
+def frame(code: int, msg: str) -> bytes:
+    reply = json.dumps({"code": code, "msg": msg}).encode()
+    return PREFIX.pack(len(reply)) + reply
+
+
+FRAME_TOO_LONG = frame(400, f"a frame has {FRAME_LIMIT} bytes at most")
