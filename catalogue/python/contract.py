@@ -70,12 +70,17 @@ def milliseconds(text: str) -> float:
 
 def parse_arguments(*workloads: str) -> argparse.Namespace:
     """Reads the command line; argparse ends the program with status 2 where it is wrong."""
+    return argument_parser(*workloads).parse_args()
+
+
+def argument_parser(*workloads: str) -> argparse.ArgumentParser:
+    """For a server that has flags of its own beside those of all."""
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     parser.add_argument("--listen", type=address, action="append", required=True)
     parser.add_argument("--workload", choices=workloads, required=True)
     parser.add_argument("--backlog", type=whole_number, default=1024)
     parser.add_argument("--delay-ms", dest="delay", type=milliseconds, default=0.0)
-    return parser.parse_args()
+    return parser
 
 
 # Sockets.
