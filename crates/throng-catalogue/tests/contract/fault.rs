@@ -36,10 +36,14 @@ pub(crate) enum Fault {
     SkipsDelays,
     IgnoresDelayMs,
     AnswersSilence,
+    TakesAnyLength,
+    ClosesAfterMalformed,
+    WantsWholeFrames,
+    OneRequest,
 }
 
 impl Fault {
-    const ALL: [Self; 33] = [
+    const ALL: [Self; 37] = [
         Self::None,
         Self::IgnoresUnknownFlags,
         Self::TakesAnyWorkload,
@@ -73,6 +77,10 @@ impl Fault {
         Self::SkipsDelays,
         Self::IgnoresDelayMs,
         Self::AnswersSilence,
+        Self::TakesAnyLength,
+        Self::ClosesAfterMalformed,
+        Self::WantsWholeFrames,
+        Self::OneRequest,
     ];
 
     /// As the server's command line has it.

@@ -4,6 +4,7 @@
 
 mod broadcast;
 mod fault;
+mod framed;
 mod http;
 mod server;
 
@@ -47,6 +48,10 @@ fn trials() -> Vec<Trial> {
         ),
         ("an_exception_that_is_true_is_no_failure", declared_and_true),
         ("an_exception_that_is_not_true_is_one", declared_and_untrue),
+        (
+            "who_closes_after_each_reply_keeps_what_is_left",
+            one_request,
+        ),
         ("another_model_than_the_declared_one_is_seen", another_model),
         (
             "a_server_that_never_starts_fails_with_its_last_words",
@@ -65,10 +70,10 @@ fn trial(name: String, test: impl FnOnce() + Send + 'static) -> Trial {
     })
 }
 
-use Workload::{Broadcast, Echo, Http, Oneshot};
+use Workload::{Broadcast, Echo, Framed, Http, Oneshot};
 
 /// A fault, the workload in which it shows, and the clauses that it breaks.
-const BROKEN: [(Fault, Workload, &[&str]); 32] = [
+const BROKEN: [(Fault, Workload, &[&str]); 38] = [
     (Fault::IgnoresUnknownFlags, Oneshot, &["unknown-flag"]),
     (
         Fault::TakesAnyWorkload,
@@ -139,6 +144,24 @@ const BROKEN: [(Fault, Workload, &[&str]); 32] = [
         &["answer-waits", "delays-together"],
     ),
     (Fault::AnswersSilence, Oneshot, &["silence"]),
+    (Fault::ForgetsThePipelined, Framed, &["frames-together"]),
+    (Fault::CountsNothing, Framed, &["count"]),
+    (
+        Fault::NeverRefuses,
+        Framed,
+        &["frames-together", "malformed"],
+    ),
+    (
+        Fault::ClosesAfterMalformed,
+        Framed,
+        &["frames-together", "malformed"],
+    ),
+    (Fault::TakesAnyLength, Framed, &["too-long"]),
+    (
+        Fault::WantsWholeFrames,
+        Framed,
+        &["longest-frame", "frame-in-pieces", "frames-together"],
+    ),
 ];
 
 fn subject(fault: Fault, workloads: &[Workload]) -> Subject<'static> {
@@ -214,6 +237,23 @@ fn declared_and_true() {
         of("half-close-after-bytes"),
         ClauseResult::DeclaredAndFails { reason, .. } if reason == "It forgets."
     ));
+}
+
+fn one_request() {
+    let mut subject = subject(Fault::OneRequest, &[Framed]);
+    let reason = "It keeps no connection.".to_owned();
+    subject
+        .exceptions
+        .insert(ContractException::OneRequest, reason);
+    let report = checked(&subject);
+    let failures: Vec<_> = report.failures().collect();
+    assert!(report.is_kept(), "{failures:#?}");
+    let as_declared = |clause: &&throng_record::ClauseRecord| {
+        matches!(clause.result, ClauseResult::DeclaredAndFails { .. })
+    };
+    let excepted = report.clauses.iter().filter(as_declared);
+    let names: Vec<&str> = excepted.map(|clause| clause.name.as_str()).collect();
+    assert_eq!(names, ["keep-alive", "frames-together"]);
 }
 
 fn declared_and_untrue() {

@@ -21,7 +21,7 @@ use throng_sys::{limits, socket};
 
 use super::broadcast::{self, Room};
 use super::fault::Fault;
-use super::http;
+use super::{framed, http};
 
 /// The first argument of a server. The second is its fault.
 pub(crate) const SERVE: &str = "serve-for-a-test";
@@ -211,6 +211,7 @@ fn accept(listener: &OwnedFd, bound: &Address, shared: &Arc<Shared>) {
                     "echo" => echo(stream, &shared),
                     "broadcast" => broadcast::serve(stream, &shared),
                     "http" => http::serve(stream, &shared),
+                    "framed" => framed::serve(stream, &shared),
                     _ => oneshot(stream, &shared),
                 }
                 shared.open.fetch_sub(1, Ordering::Relaxed);
