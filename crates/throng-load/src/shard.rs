@@ -10,6 +10,7 @@ mod hold;
 mod outstanding;
 mod overdue;
 mod ping;
+mod queue_full;
 mod requests;
 mod stage;
 

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorKind, Histogram};
+use crate::{ErrorKind, Histogram, QueueFullWaits};
 
 /// A connect that took longer is attributed to its causes.
 pub const SLOW_CONNECT_NS: u64 = 500_000_000;
@@ -43,6 +43,8 @@ pub struct ConnectionsPhase {
     pub request_latency: Histogram,
     /// Σ over connections of `TCP_INFO.tcpi_total_retrans` when the connect completed or failed: SYNs sent again.
     pub syn_retransmissions: u64,
+    /// Connects to a Unix socket whose accept queue was full, warm-up included.
+    pub queue_full: QueueFullWaits,
     /// Σ over connections of what `tcpi_total_retrans` grew by afterwards: segments of data, or of the end, sent again.
     pub data_retransmissions: u64,
     /// Connections whose `TCP_INFO` could not be read, of which the two sums know nothing.

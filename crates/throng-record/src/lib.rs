@@ -53,8 +53,8 @@ pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRec
 pub use machine::Machine;
 pub use network::{Network, NetworkRecord};
 pub use phase::{
-    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, RepliesPerConnection, Silence,
-    SlowConnection, StarvedConnections, SteadyWindow,
+    ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, QueueFullWaits, RepliesPerConnection,
+    Silence, SlowConnection, StarvedConnections, SteadyWindow,
 };
 pub use phases::{Measured, PhaseCost, PhaseName, PhaseRecord, Phases, SideCost};
 pub use plan::Plan;

@@ -26,6 +26,8 @@ pub struct ConnectPhase {
     pub syn_retransmissions: u64,
     /// Connections whose SYN was sent again.
     pub retransmitted: u32,
+    /// Connects to a Unix socket whose accept queue was full.
+    pub queue_full: QueueFullWaits,
     /// The slowest that completed, slowest first, ten at most.
     pub slowest: Vec<SlowConnection>,
     /// The first failure; absent where all opened, even if some did not stay open to the end of the phase.
@@ -33,6 +35,25 @@ pub struct ConnectPhase {
     /// Connects that were never begun. A thread of the generator stops after sixteen in succession that failed for want of local ports or of
     /// descriptors, since each further one costs the kernel a whole search; and everything stops at an interrupt.
     pub not_begun: u32,
+}
+
+/// Connects that found the accept queue of a Unix socket full (EAGAIN) and waited until there was room, which is part of their time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct QueueFullWaits {
+    /// How many, those that were given up included.
+    pub connects: u64,
+    /// Σ of how long, in nanoseconds.
+    pub waited_ns: u64,
+}
+
+impl std::iter::Sum for QueueFullWaits {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            connects: sum.connects + one.connects,
+            waited_ns: sum.waited_ns + one.waited_ns,
+        })
+    }
 }
 
 /// A connection that waited longer than others.

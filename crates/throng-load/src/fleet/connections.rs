@@ -28,6 +28,7 @@ pub(super) fn connections(shards: Vec<ShardConnections>) -> ConnectionsPhase {
         request_latency: latency(|shard| &shard.request_latency),
         syn_retransmissions: sum(|shard| shard.syn_retransmissions),
         data_retransmissions: sum(|shard| shard.data_retransmissions),
+        queue_full: shards.iter().map(|shard| shard.queue_full).sum(),
         without_tcp_info: sum(|shard| shard.without_tcp_info),
         ..ConnectionsPhase::default()
     };

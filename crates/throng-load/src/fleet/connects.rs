@@ -24,6 +24,7 @@ pub(super) fn connects(mut shards: Vec<ShardConnect>, all: u32) -> ConnectPhase 
         retransmitted: shards.iter().map(|shard| shard.retransmitted).sum(),
         stop: first_stop.map(|stop| told(stop, started_at_ns, not_begun)),
         not_begun,
+        queue_full: shards.iter().map(|shard| shard.queue_full).sum(),
         lost: shards.iter().map(|shard| shard.lost).sum(),
         ..ConnectPhase::default()
     };

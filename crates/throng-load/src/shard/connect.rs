@@ -10,6 +10,7 @@ use throng_record::ErrorKind;
 use throng_sys::clock::{MILLISECOND_NS, SECOND_NS, monotonic_ns};
 use throng_sys::tcp_info::TcpInfo;
 
+use super::queue_full::{self, QueueFull};
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Began, What};
 use crate::connection::ConnectionState;
@@ -19,8 +20,6 @@ use crate::error::LoadError;
 pub(super) use record::RETRANSMITTED_FROM_NS;
 pub(crate) use record::ShardConnect;
 
-/// How long a full Unix listener is left alone before the next try: a blocking connect would sleep until there is room.
-const QUEUE_FULL_PAUSE_NS: u64 = MILLISECOND_NS / 5;
 /// How often connects under way are looked over for those that take too long.
 const LOOK_NS: u64 = 50 * MILLISECOND_NS;
 /// So many failures in succession for want of ports or descriptors are enough to know that there are none: each further try costs the
@@ -65,8 +64,7 @@ struct Connects<'a, B, H> {
     under_way: u32,
     /// Slots begun since they were last looked over, and those that were then under way, in the order of their start.
     begun: Vec<u32>,
-    /// Unix connects to be tried again, oldest last.
-    waiting_for_queue: Vec<u32>,
+    queue: QueueFull,
     /// Failures in succession for want of ports, descriptors or an answer.
     wants: u32,
     /// Open connections as last told to the fleet.
@@ -85,12 +83,13 @@ pub(super) fn run<B: Backend, H: Hearing>(
         next: 0,
         under_way: 0,
         begun: Vec::new(),
-        waiting_for_queue: Vec::new(),
+        queue: QueueFull::default(),
         wants: 0,
         told_open: 0,
     };
     connects.run_to_end()?;
     connects.record.ended_at_ns = monotonic_ns();
+    connects.record.queue_full = connects.queue.waits;
     connects.record.not_begun = connects.all() - connects.next;
     connects.shard.answer(Answer::TurnOver);
     if H::LISTENS_ON {
@@ -144,7 +143,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
     }
 
     fn has_room(&self) -> bool {
-        self.has_more() && self.under_way < self.at_once() && self.waiting_for_queue.is_empty()
+        self.has_more() && self.under_way < self.at_once() && self.queue.is_empty()
     }
 
     /// When the next connect is due: index ÷ rate after the fleet's start.
@@ -174,35 +173,40 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
         connection.waiting_since_ns = monotonic_ns();
         self.under_way += 1;
         self.begun.push(slot);
-        self.attempt(slot);
+        self.attempt(slot, None);
     }
 
-    fn attempt(&mut self, slot: u32) {
+    /// Of one that found the queue full: since when.
+    fn attempt(&mut self, slot: u32, full_since_ns: Option<u64>) {
         let assignment = &self.shard.assignment;
         let source = assignment.sources.of_connection(assignment.first + slot);
-        match self
-            .shard
-            .backend
-            .connect(slot, &assignment.address, source, assignment.spec.nodelay)
-        {
+        let (address, nodelay) = (&assignment.address, assignment.spec.nodelay);
+        let began = self.shard.backend.connect(slot, address, source, nodelay);
+        match (&began, full_since_ns) {
+            (Ok(Began::QueueFull), since_ns) => {
+                return self.queue.wait(slot, since_ns.unwrap_or_else(monotonic_ns));
+            }
+            (_, Some(since_ns)) => self.queue.ended(since_ns, monotonic_ns()),
+            (_, None) => {}
+        }
+        match began {
             Ok(Began::Connected) => self.connected(slot),
-            Ok(Began::UnderWay) => {}
-            Ok(Began::QueueFull) => self.waiting_for_queue.push(slot),
+            Ok(Began::UnderWay | Began::QueueFull) => {}
             Err(error) => self.failed(slot, errors::of_connect(&error), &error.to_string()),
         }
     }
 
     fn retry_full_queue(&mut self) {
-        for slot in std::mem::take(&mut self.waiting_for_queue) {
-            self.attempt(slot);
+        for (slot, since_ns) in self.queue.take() {
+            self.attempt(slot, Some(since_ns));
         }
     }
 
     /// The next thing that only the clock brings.
     fn wait_until_ns(&self) -> u64 {
         let now_ns = monotonic_ns();
-        if !self.waiting_for_queue.is_empty() {
-            now_ns + QUEUE_FULL_PAUSE_NS
+        if !self.queue.is_empty() {
+            now_ns + queue_full::PAUSE_NS
         } else if self.has_room() {
             self.due_ns().min(now_ns + LOOK_NS)
         } else {
@@ -329,7 +333,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
             .take_while(|&slot| now_ns - connections[slot as usize].waiting_since_ns > timeout_ns)
             .collect();
         for slot in overdue {
-            self.waiting_for_queue.retain(|&waiting| waiting != slot);
+            self.queue.give_up(slot, now_ns);
             self.failed(
                 slot,
                 ErrorKind::ConnectTimedOut,

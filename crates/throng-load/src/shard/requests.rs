@@ -22,6 +22,7 @@ use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use super::connect::RETRANSMITTED_FROM_NS;
 use super::exchange::{ShardExchange, Window};
 use super::outstanding::Outstanding;
+use super::queue_full::{self, QueueFull};
 use super::stage::Stages;
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Event, What};
@@ -54,6 +55,7 @@ struct Requests<'a, B, P> {
     ready: VecDeque<Send>,
     /// Clients that pause, and until when, the next first: all pause for the same time.
     paused: VecDeque<(u64, u32)>,
+    queue: QueueFull,
     under_way: u32,
     /// Requests of each client at most.
     each: u64,
@@ -119,6 +121,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
             sends,
             ready: VecDeque::with_capacity(slots.len()),
             paused: VecDeque::new(),
+            queue: QueueFull::default(),
             under_way: 0,
             each: match spec.stop {
                 Stop::MessagesEach(each) => each,
@@ -152,6 +155,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
             self.stages.advance(now_ns, true);
             self.note_stage();
             self.resume_paused(now_ns);
+            self.retry_full_queue();
             self.begin_ready();
             if now_ns >= self.next_overdue_look_ns {
                 self.next_overdue_look_ns = now_ns + OVERDUE_LOOK_NS;
@@ -195,6 +199,9 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
         }
         if let Some(&(resume_ns, _)) = self.paused.front() {
             until_ns = until_ns.min(resume_ns);
+        }
+        if !self.queue.is_empty() {
+            until_ns = until_ns.min(now_ns + queue_full::PAUSE_NS);
         }
         if self.stages.now() != ShardStage::Draining
             && let Some(sleep_until_ns) = self.pacing.sleep_until_ns(now_ns)
@@ -332,8 +339,9 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
         self.end(slot, now_ns, Ok(()));
     }
 
-    fn finish(self, started_at_ns: u64) -> ShardRequests {
+    fn finish(mut self, started_at_ns: u64) -> ShardRequests {
         let now_ns = monotonic_ns();
+        self.record.queue_full = self.queue.waits;
         let mut stages = self.stages;
         stages.drain(now_ns);
         let served = self.clients.iter().filter(|client| client.is_served);

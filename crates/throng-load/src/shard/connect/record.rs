@@ -1,6 +1,8 @@
 //! What one shard measures of its connects: all memory is taken before the first.
 
-use throng_record::{ConnectStop, ErrorCounts, ErrorKind, SlowConnection, histogram};
+use throng_record::{
+    ConnectStop, ErrorCounts, ErrorKind, QueueFullWaits, SlowConnection, histogram,
+};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use throng_sys::tcp_info::TcpInfo;
 
@@ -24,6 +26,7 @@ pub(crate) struct ShardConnect {
     pub(crate) latency: hdrhistogram::Histogram<u64>,
     /// From the fleet's start, which is the same for all shards.
     pub(crate) timeline: LiveTimeline,
+    pub(crate) queue_full: QueueFullWaits,
     pub(crate) slowest: Slowest,
     pub(crate) syn_retransmissions: u64,
     pub(crate) retransmitted: u32,
@@ -45,6 +48,7 @@ impl ShardConnect {
             opened_at_ns: None,
             latency: histogram::empty(),
             timeline: LiveTimeline::new(),
+            queue_full: QueueFullWaits::default(),
             slowest: Slowest::default(),
             syn_retransmissions: 0,
             retransmitted: 0,

@@ -1,6 +1,6 @@
 //! How requests begin: what the pacing chooses, in the order in which it did, a few at a time.
 
-use std::io;
+use std::net::IpAddr;
 
 use throng_sys::clock::monotonic_ns;
 
@@ -74,18 +74,35 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         let number = self.begun * u64::from(shards) + u64::from(shard);
         self.begun += 1;
         let source = assignment.sources.of_request(number);
-        let began =
-            self.shard
-                .backend
-                .connect(slot, &assignment.address, source, assignment.spec.nodelay);
+        self.attempt(slot, source, None);
+    }
+
+    pub(super) fn retry_full_queue(&mut self) {
+        for (slot, since_ns) in self.queue.take() {
+            // Only Unix sockets wait so, and they have no source address.
+            self.attempt(slot, None, Some(since_ns));
+        }
+    }
+
+    /// Of one that found the queue full: since when.
+    fn attempt(&mut self, slot: u32, source: Option<IpAddr>, full_since_ns: Option<u64>) {
+        let assignment = &self.shard.assignment;
+        let (address, nodelay) = (&assignment.address, assignment.spec.nodelay);
+        let began = self.shard.backend.connect(slot, address, source, nodelay);
         let now_ns = monotonic_ns();
+        match (&began, full_since_ns) {
+            (Ok(Began::QueueFull), since_ns) => {
+                return self.queue.wait(slot, since_ns.unwrap_or(now_ns));
+            }
+            (_, Some(since_ns)) => self.queue.ended(since_ns, now_ns),
+            (_, None) => {}
+        }
         if self.record.log.tells_every() {
             self.clients[slot as usize].local = self.local_address(slot);
         }
         match began {
             Ok(Began::Connected) => self.connected(slot, now_ns),
-            Ok(Began::UnderWay) => {}
-            Ok(Began::QueueFull) => self.fail_connect(slot, &io::ErrorKind::WouldBlock.into()),
+            Ok(Began::UnderWay | Began::QueueFull) => {}
             Err(error) => self.fail_connect(slot, &error),
         }
     }

@@ -80,6 +80,9 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
 
     /// A connection that failed is reset: of an orderly close, the kernel would go on sending to a peer that may never answer.
     fn close(&mut self, slot: u32, by_reset: bool) {
+        if !self.queue.is_empty() {
+            self.queue.give_up(slot, monotonic_ns());
+        }
         if by_reset && let Some(own) = self.shard.backend.socket(slot) {
             // Where it fails, the close is an orderly one.
             let _ = socket::reset_on_close(own);

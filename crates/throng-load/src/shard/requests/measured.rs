@@ -1,6 +1,6 @@
 //! What one shard measured of its requests: the exchange as of kept connections, and the connections.
 
-use throng_record::histogram;
+use throng_record::{QueueFullWaits, histogram};
 
 use super::{Request, RequestLog, ShardExchange};
 
@@ -22,6 +22,7 @@ pub(crate) struct ShardConnections {
     pub(crate) request_latency: hdrhistogram::Histogram<u64>,
     pub(crate) syn_retransmissions: u64,
     pub(crate) data_retransmissions: u64,
+    pub(crate) queue_full: QueueFullWaits,
     pub(crate) without_tcp_info: u64,
     /// The first connect call and the end of the last request, where there was any.
     pub(crate) span_ns: Option<(u64, u64)>,
@@ -41,6 +42,7 @@ impl ShardConnections {
             request_latency: histogram::empty(),
             syn_retransmissions: 0,
             data_retransmissions: 0,
+            queue_full: QueueFullWaits::default(),
             without_tcp_info: 0,
             span_ns: None,
             log,
