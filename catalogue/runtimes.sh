@@ -12,7 +12,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=${XDG_CACHE_HOME:-${HOME:?no cache directory: set HOME or XDG_CACHE_HOME}/.cache}/throng/runtimes
 
-names=(c cpp haskell erlang go node java python pypy python-free-threaded ruby ruby-3.3)
+names=(c cpp haskell erlang go node java java-gson python pypy python-free-threaded ruby ruby-3.3)
 
 # Packages of the distribution: the runtime itself, or what making it needs.
 to_build="debian-archive-keyring dpkg-dev gcc libc6-dev make pkg-config zlib1g-dev"
@@ -20,10 +20,12 @@ declare -A packages=(
     [c]="gcc libc6-dev libjansson-dev libuv1-dev"
     [cpp]="g++ libev-dev nlohmann-json3-dev"
     [haskell]="ghc libghc-aeson-dev libghc-network-dev"
-    [erlang]="erlang-base"
+    [erlang]="erlang-base erlang-jiffy"
     [go]="golang-go"
     [node]="nodejs"
     [java]="debian-archive-keyring libstdc++6 patchelf zlib1g"
+    # Apart from the JDK, which may come from elsewhere.
+    [java-gson]="libgoogle-gson-java"
     [python]="python3 python3-venv"
     [pypy]="pypy3 pypy3-venv"
     [python-free-threaded]="$to_build libffi-dev"

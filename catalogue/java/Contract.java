@@ -1,9 +1,19 @@
 // What the Java servers beside this file have in common before the first connection: flags, listening, the `ready`
-// lines and the end at SIGTERM. They are compiled together with it.
+// lines and the end at SIGTERM; and what requests come to: counting, and what the JSON of `framed` says. They are
+// compiled together with it.
 //
-// Left out on purpose: everything about connections and bytes. How those are served is what each server shows.
+// Left out on purpose: everything about connections and how bytes come and go. That is what each server shows.
 
+import com.google.gson.Gson;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonPrimitive;
+import com.google.gson.TypeAdapter;
+import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonToken;
 import java.io.IOException;
+import java.io.StringReader;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
@@ -11,14 +21,17 @@ import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -95,6 +108,77 @@ final class Contract {
             throw new IllegalArgumentException(text);
         }
         return Duration.ofNanos((long) (Double.parseDouble(text) * 1e6));
+    }
+
+    /** Every step is left where others could see it: else the compiler would leave out the loop. */
+    static void countTo(int count) {
+        for (int number = 0; number < count; number++) {
+            COUNTED.setOpaque(number);
+        }
+    }
+
+    private static final AtomicInteger COUNTED = new AtomicInteger();
+
+    /** Requests and replies of `framed`. A class of its own, so that other workloads do not load what reads JSON. */
+    static final class Frames {
+        static final int LENGTH_BYTES = 4;
+        /** How much is dropped behind a frame that is refused. */
+        static final int DROPPED_BYTES = 1024 * 1024;
+
+        private static final int BYTES_MAX = 64 * 1024;
+        private static final Gson GSON = new Gson();
+        private static final TypeAdapter<JsonObject> OBJECT = GSON.getAdapter(JsonObject.class);
+
+        private record Reply(int code, String msg) {}
+
+        private Frames() {}
+
+        static boolean isTooLong(int length) {
+            return Integer.compareUnsigned(length, BYTES_MAX) > 0;
+        }
+
+        /** How far a request is to be counted for. What is malformed is an IllegalArgumentException with the reason. */
+        static int count(byte[] frame) {
+            JsonElement count = object(new String(frame, StandardCharsets.UTF_8)).get("count");
+            if (count == null) {
+                return 0;
+            }
+            // Gson would make numbers of strings, too, and whole ones of fractions.
+            if (count instanceof JsonPrimitive number && number.isNumber()) {
+                try {
+                    int exact = number.getAsBigDecimal().intValueExact();
+                    if (exact >= 0) {
+                        return exact;
+                    }
+                } catch (ArithmeticException | NumberFormatException e) {
+                    // It has a fraction, or is too large.
+                }
+            }
+            throw new IllegalArgumentException("count is a whole number from 0 to " + Integer.MAX_VALUE);
+        }
+
+        /** Gson's shorter ways are lenient: they would take what is no JSON. */
+        private static JsonObject object(String text) {
+            JsonReader reader = new JsonReader(new StringReader(text));
+            try {
+                JsonObject object = OBJECT.read(reader);
+                if (reader.peek() == JsonToken.END_DOCUMENT) {
+                    return object;
+                }
+            } catch (IOException | JsonParseException | IllegalStateException | NumberFormatException e) {
+                // Its message would quote as much as the client has sent.
+            }
+            throw new IllegalArgumentException("a request is a JSON object");
+        }
+
+        /** A whole frame. */
+        static ByteBuffer reply(int code, String msg) {
+            byte[] json = GSON.toJson(new Reply(code, msg)).getBytes(StandardCharsets.UTF_8);
+            return ByteBuffer.allocate(LENGTH_BYTES + json.length)
+                    .putInt(json.length)
+                    .put(json)
+                    .flip();
+        }
     }
 
     private static SocketAddress address(String text) {

@@ -12,7 +12,12 @@
 
 %% What is kept for a client that does not read a broadcast, and of a line.
 -define(KEPT_AT_MOST, 1048576).
+%% What is dropped, and how long is waited for more, behind a frame that is refused.
+-define(DROPPED_AT_MOST, 1048576).
+-define(DROPPING_MS, 1000).
+-define(FRAME_AT_MOST, 65536).
 -define(DAY_MS, 86400000).
+-define(IS_NATURAL(Number), is_integer(Number), Number >= 0, Number < 1 bsl 64).
 
 start() ->
     Options = parse_options(init:get_plain_arguments(), #{listen => []}),
@@ -91,7 +96,15 @@ serve_function(#{workload := "http", delay := Delay}) ->
         http(Socket, Delay)
     end;
 serve_function(#{workload := "oneshot", delay := Delay}) ->
-    fun(Socket) -> oneshot(Socket, Delay) end.
+    fun(Socket) -> oneshot(Socket, Delay) end;
+serve_function(#{workload := "framed"}) ->
+    %% Now rather than at the first request; and without it there is no use in starting.
+    {module, jiffy} = code:ensure_loaded(jiffy),
+    fun(Socket) ->
+        %% The runtime itself cuts frames, and puts the length before those that are sent.
+        ok = inet:setopts(Socket, [{packet, 4}, {packet_size, ?FRAME_AT_MOST}]),
+        framed(Socket)
+    end.
 
 %% echo
 
@@ -283,6 +296,56 @@ parse_word(<<"count=", Text/binary>>, {Wait, _}) ->
 parse_word(_, Work) ->
     Work.
 
+%% framed
+
+framed(Socket) ->
+    case gen_tcp:recv(Socket, 0) of
+        {ok, Frame} ->
+            case gen_tcp:send(Socket, framed_answer(Frame)) of
+                ok -> framed(Socket);
+                {error, _} -> gen_tcp:close(Socket)
+            end;
+        {error, emsgsize} ->
+            %% Said as soon as the length has come; the socket is as usable as before.
+            gen_tcp:send(Socket, reply(400, <<"the frame is too long">>)),
+            refuse(Socket);
+        {error, _} ->
+            leave(Socket)
+    end.
+
+framed_answer(Frame) ->
+    try jiffy:decode(Frame, [return_maps]) of
+        #{<<"count">> := Count} when ?IS_NATURAL(Count) ->
+            count_to(Count),
+            reply(200, <<"ok">>);
+        #{<<"count">> := _} ->
+            reply(400, <<"count is a whole number from 0">>);
+        #{} ->
+            reply(200, <<"ok">>);
+        _ ->
+            reply(400, <<"a request is an object">>)
+    catch
+        error:_ -> reply(400, <<"this is no JSON">>)
+    end.
+
+reply(Code, Msg) ->
+    jiffy:encode(#{code => Code, msg => Msg}).
+
+%% Closing while input is unread would reset the connection, and the kernel may then
+%% drop the answer. So the output ends first, and what still comes is dropped.
+refuse(Socket) ->
+    gen_tcp:shutdown(Socket, write),
+    inet:setopts(Socket, [{packet, raw}]),
+    drop(Socket, ?DROPPED_AT_MOST).
+
+drop(Socket, Left) when Left > 0 ->
+    case gen_tcp:recv(Socket, 0, ?DROPPING_MS) of
+        {ok, Bytes} -> drop(Socket, Left - byte_size(Bytes));
+        {error, _} -> gen_tcp:close(Socket)
+    end;
+drop(Socket, _) ->
+    gen_tcp:close(Socket).
+
 %% A call of itself for each number; the compiler leaves it as it stands.
 count_to(0) -> ok;
 count_to(Number) -> count_to(Number - 1).
@@ -291,7 +354,7 @@ count_to(Number) -> count_to(Number - 1).
 
 parse_natural(Text) ->
     case list_to_integer(Text) of
-        Number when Number >= 0, Number < 1 bsl 64 -> Number;
+        Number when ?IS_NATURAL(Number) -> Number;
         _ -> error(badarg)
     end.
 
@@ -327,7 +390,7 @@ parse_options([Flag], _) ->
 parse_option("--listen", Text, #{listen := Addresses} = Options) ->
     Options#{listen := Addresses ++ [parse_address(Text)]};
 parse_option("--workload", Name, Options) ->
-    true = lists:member(Name, ["echo", "broadcast", "http", "oneshot"]),
+    true = lists:member(Name, ["echo", "broadcast", "http", "oneshot", "framed"]),
     Options#{workload => Name};
 parse_option("--backlog", Text, Options) ->
     Options#{backlog => parse_natural(Text)};

@@ -6,6 +6,7 @@
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -36,7 +37,7 @@ public final class Server {
     private Server() {}
 
     public static void main(String... words) throws IOException, InterruptedException {
-        Contract.Options options = Contract.options(Set.of("echo", "broadcast", "http", "oneshot"), words);
+        Contract.Options options = Contract.options(Set.of("echo", "broadcast", "http", "oneshot", "framed"), words);
         Workload workload = workload(options);
         List<ServerSocketChannel> listeners = Contract.listen(options);
         List<Thread> accepting = listeners.stream()
@@ -52,6 +53,7 @@ public final class Server {
         return switch (options.workload()) {
             case "echo" -> Server::echo;
             case "broadcast" -> Server::broadcast;
+            case "framed" -> Server::framed;
             case "http" -> connection -> new HttpConversation(connection, options.delay()).serve();
             default -> connection -> oneshot(connection, options.delay());
         };
@@ -213,7 +215,7 @@ public final class Server {
                 do {
                     request = readRequest();
                     Thread.sleep(request.delay);
-                    countTo(request.count);
+                    Contract.countTo(request.count);
                     answer("200 OK", "ok", request.keepAlive);
                 } while (request.keepAlive);
             } catch (IllegalArgumentException e) {
@@ -278,14 +280,30 @@ public final class Server {
         }
     }
 
-    /** Every step is left where others could see it: else the compiler would leave out the loop. */
-    private static void countTo(int count) {
-        for (int number = 1; number <= count; number++) {
-            COUNTED.setOpaque(number);
+    private static void framed(SocketChannel connection) throws IOException {
+        DataInputStream input = new DataInputStream(new BufferedInputStream(Channels.newInputStream(connection)));
+        // The end of input is an EOFException wherever it comes: there is nothing more to answer.
+        int length = input.readInt();
+        while (!Contract.Frames.isTooLong(length)) {
+            byte[] frame = new byte[length];
+            input.readFully(frame);
+            writeAll(connection, frameAnswer(frame));
+            length = input.readInt();
         }
+        writeAll(connection, Contract.Frames.reply(400, "the frame is too long"));
+        // To close with unread input would reset the connection, and the kernel may then drop the answer.
+        connection.shutdownOutput();
+        input.skipNBytes(Contract.Frames.DROPPED_BYTES);
     }
 
-    private static final AtomicInteger COUNTED = new AtomicInteger();
+    private static ByteBuffer frameAnswer(byte[] frame) {
+        try {
+            Contract.countTo(Contract.Frames.count(frame));
+            return Contract.Frames.reply(200, "ok");
+        } catch (IllegalArgumentException e) {
+            return Contract.Frames.reply(400, e.getMessage());
+        }
+    }
 
     /** A channel may take only a part at a time, also one that blocks. */
     private static void writeAll(SocketChannel connection, ByteBuffer bytes) throws IOException {
