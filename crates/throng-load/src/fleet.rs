@@ -78,7 +78,7 @@ impl Fleet {
     /// [`LoadError`] where the job contradicts itself or a shard cannot be made.
     pub fn assemble(job: &LoadJob, interrupt: Interrupt) -> Result<Self, LoadError> {
         let address: Address = job.fleet.address.parse()?;
-        validate(job, &address)?;
+        validate(job)?;
         let seed = job.fleet.seed;
         let payload = match Lines::of(&job.phases) {
             Some(lines) => Payload::script(Script::of(&lines, seed)),

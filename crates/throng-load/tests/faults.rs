@@ -212,6 +212,7 @@ fn a_full_unix_queue_is_waited_for() {
             });
         }
     });
+    let mut waited = Vec::new();
     for backend in BACKENDS {
         let record = run(&job(&address.to_string(), backend));
         let connect = record.phases.connect().expect("the connects");
@@ -221,7 +222,14 @@ fn a_full_unix_queue_is_waited_for() {
             "{:?}",
             connect.errors
         );
+        waited.push(connect.queue_full);
     }
+    // Two are in the queue, and one after another finds it full; the first back end finds nobody accepting for 200 ms.
+    assert!(
+        waited[0].connects >= 1 && waited[0].connects <= 8,
+        "{waited:?}"
+    );
+    assert!(waited[0].waited_ns >= 100_000_000, "{waited:?}");
     std::fs::remove_file(path).expect("removed");
 }
 

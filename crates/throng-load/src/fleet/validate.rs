@@ -4,7 +4,6 @@ use throng_record::{
     Amount, ConnectionUse, ExchangeSpec, Expect, FleetSpec, LoadJob, Pacing, PhaseName, PhaseSpec,
     PingSpec, Protocol, Sequence, Stop, SustainSpec,
 };
-use throng_sys::address::Address;
 
 use crate::error::LoadError;
 use crate::script::{Lines, NUMBER_BYTES};
@@ -18,7 +17,7 @@ fn refuse(reason: &str) -> Checked {
     Err(LoadError::Job(reason.to_owned()))
 }
 
-pub(super) fn validate(job: &LoadJob, address: &Address) -> Checked {
+pub(super) fn validate(job: &LoadJob) -> Checked {
     fleet(&job.fleet)?;
     sequence(&job.phases)?;
     leaves_nobody_waiting(job)?;
@@ -27,7 +26,7 @@ pub(super) fn validate(job: &LoadJob, address: &Address) -> Checked {
     }
     for phase in &job.phases.0 {
         match phase {
-            PhaseSpec::Exchange(spec) => exchange(spec, address)?,
+            PhaseSpec::Exchange(spec) => exchange(spec)?,
             PhaseSpec::Ping(spec) => ping(spec, &job.fleet)?,
             _ => {}
         }
@@ -126,7 +125,7 @@ fn protocol_of(phase: &PhaseSpec) -> Option<&Protocol> {
     }
 }
 
-fn exchange(spec: &ExchangeSpec, address: &Address) -> Checked {
+fn exchange(spec: &ExchangeSpec) -> Checked {
     pacing(&spec.pacing)?;
     protocol(&spec.protocol)?;
     match spec.connection {
@@ -134,7 +133,7 @@ fn exchange(spec: &ExchangeSpec, address: &Address) -> Checked {
             ends_before_the_connection(&spec.protocol)?;
             each_counts(spec.stop)
         }
-        ConnectionUse::PerMessage { .. } => per_message(spec, address),
+        ConnectionUse::PerMessage { .. } => per_message(spec),
     }
 }
 
@@ -279,11 +278,8 @@ fn each_counts(stop: Stop) -> Checked {
 }
 
 /// Each message has its own connection.
-fn per_message(exchange: &ExchangeSpec, address: &Address) -> Checked {
+fn per_message(exchange: &ExchangeSpec) -> Checked {
     match (&exchange.pacing, exchange.stop) {
-        _ if matches!(address, Address::Unix(_)) => refuse(
-            "a connection for each message needs TCP: a Unix socket has neither handshake nor TCP_INFO, from which such a run is explained",
-        ),
         (Pacing::Lockstep { .. }, _) => refuse(
             "messages with connections of their own are sent in a closed or an open loop, not in lockstep",
         ),

@@ -10,7 +10,7 @@ use throng_record::ErrorKind;
 use throng_sys::clock::{MILLISECOND_NS, SECOND_NS, monotonic_ns};
 use throng_sys::tcp_info::TcpInfo;
 
-use super::queue_full::{self, QueueFull};
+use super::queue_full::{self, Attempt, QueueFull};
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Began, What};
 use crate::connection::ConnectionState;
@@ -173,32 +173,31 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
         connection.waiting_since_ns = monotonic_ns();
         self.under_way += 1;
         self.begun.push(slot);
-        self.attempt(slot, None);
+        if self.attempt(slot) == Attempt::QueueFull {
+            self.queue.wait(slot, monotonic_ns());
+        }
     }
 
-    /// Of one that found the queue full: since when.
-    fn attempt(&mut self, slot: u32, full_since_ns: Option<u64>) {
+    fn attempt(&mut self, slot: u32) -> Attempt {
         let assignment = &self.shard.assignment;
         let source = assignment.sources.of_connection(assignment.first + slot);
         let (address, nodelay) = (&assignment.address, assignment.spec.nodelay);
         let began = self.shard.backend.connect(slot, address, source, nodelay);
-        match (&began, full_since_ns) {
-            (Ok(Began::QueueFull), since_ns) => {
-                return self.queue.wait(slot, since_ns.unwrap_or_else(monotonic_ns));
-            }
-            (_, Some(since_ns)) => self.queue.ended(since_ns, monotonic_ns()),
-            (_, None) => {}
-        }
         match began {
+            Ok(Began::QueueFull) => return Attempt::QueueFull,
             Ok(Began::Connected) => self.connected(slot),
-            Ok(Began::UnderWay | Began::QueueFull) => {}
+            Ok(Began::UnderWay) => {}
             Err(error) => self.failed(slot, errors::of_connect(&error), &error.to_string()),
         }
+        Attempt::Done
     }
 
     fn retry_full_queue(&mut self) {
-        for (slot, since_ns) in self.queue.take() {
-            self.attempt(slot, Some(since_ns));
+        while let Some((slot, since_ns)) = self.queue.next() {
+            if self.attempt(slot) == Attempt::QueueFull {
+                return self.queue.wait_on(slot, since_ns);
+            }
+            self.queue.ended(since_ns, monotonic_ns());
         }
     }
 

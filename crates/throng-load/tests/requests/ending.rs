@@ -50,7 +50,6 @@ fn what_cannot_be_done_is_refused_in_words() {
             .expect_err("refused")
             .to_string()
     };
-    assert!(with(|job| job.fleet.address = "unix:/tmp/x".into()).contains("needs TCP"));
     assert!(with(|job| job.exchange_spec().warmup = Amount::Messages(1)).contains("for a warm-up"));
     assert!(
         with(|job| job.exchange_spec().pacing = Pacing::Closed { outstanding: 2 })

@@ -4,12 +4,13 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 use throng_record::{ConnectionsPhase, ErrorKind, Expect, LoadJob, LoadRecord, Stop};
 
 use super::support::{OfExchange as _, exchanged, serve};
-use super::{REPLY, answer, as_it_is, at, expect, request};
+use super::{REPLY, REQUEST, answer, as_it_is, at, expect, request};
 
 /// All 91 requests failed in this way, and none was answered.
 fn assert_all_failed(record: &LoadRecord, connections: &ConnectionsPhase, kind: ErrorKind) {
@@ -238,4 +239,41 @@ fn a_client_goes_on_after_a_failure() {
         assert_eq!((connections.begun, connections.answered), (91, 72));
         assert!(exchanged(record).connections_served > 0);
     });
+}
+
+/// One is served and two are in its queue (backlog 1): the other four wait as long as three are served.
+#[test]
+fn a_full_unix_queue_is_waited_for_and_the_wait_is_part_of_the_connect() {
+    const SERVICE: Duration = Duration::from_millis(5);
+    let path = std::env::temp_dir().join(format!("throng-own-{}.sock", std::process::id()));
+    let address: throng_sys::address::Address =
+        format!("unix:{}", path.display()).parse().expect("a path");
+    let (listener, _) = throng_sys::socket::listen(&address, 1).expect("listening");
+    std::thread::spawn(move || {
+        let listener = std::os::unix::net::UnixListener::from(listener);
+        listener.set_nonblocking(false).expect("an option");
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; REQUEST.len()];
+            if stream.read_exact(&mut request).is_ok() {
+                std::thread::sleep(SERVICE);
+                let _ = stream.write_all(REPLY);
+            }
+        }
+    });
+    at(&address.to_string(), as_it_is, |record, connections| {
+        assert_eq!(connections.answered, 91, "{:?}", exchanged(record).errors);
+        assert_eq!(connections.without_tcp_info, 0);
+        let waits = connections.queue_full;
+        assert!((60..=91).contains(&waits.connects), "{waits:?}");
+        // Four at a time, while 91 are served, but for the first and the last few.
+        let least_ns = 3 * 80 * SERVICE.as_nanos() as u64;
+        assert!(waits.waited_ns >= least_ns, "{waits:?}");
+        let latency = &connections.connect_latency;
+        let all_ns = latency.mean_ns * latency.count as f64;
+        assert!(
+            all_ns >= waits.waited_ns as f64 * 0.99,
+            "{all_ns} {waits:?}"
+        );
+    });
+    std::fs::remove_file(path).expect("removed");
 }

@@ -1,6 +1,6 @@
 //! Opening connections that are kept.
 
-use throng_record::ConnectPhase;
+use throng_record::{ConnectPhase, QueueFullWaits};
 
 use crate::experiments::hold::curve::{rate_first, rate_last};
 use crate::figure::{Figure, OneTrial, Quantile};
@@ -8,6 +8,31 @@ use crate::unit::Unit;
 
 fn phase<'a>(one: &OneTrial<'a>) -> Option<&'a ConnectPhase> {
     one.trial.phases.connect()
+}
+
+/// How many connects waited for room in a Unix listener's queue.
+pub(super) fn queue_full(of: fn(&OneTrial<'_>) -> Option<QueueFullWaits>) -> Figure {
+    Figure::count(
+        "queue_full_connects",
+        "queue\nfull",
+        "Connects to a Unix socket whose accept queue was full, and which waited until it was not.",
+        move |one| Some(of(one)?.connects as f64),
+    )
+    .less()
+}
+
+/// How long each of them did.
+pub(super) fn queue_full_wait(of: fn(&OneTrial<'_>) -> Option<QueueFullWaits>) -> Figure {
+    Figure::number(
+        "queue_full_wait_ns_mean",
+        "queue\nfull for",
+        Unit::Nanoseconds,
+        "Mean time that such a connect waited; it is part of the connect's latency.",
+        move |one| {
+            let waits = of(one).filter(|waits| waits.connects > 0)?;
+            Some(waits.waited_ns as f64 / waits.connects as f64)
+        },
+    )
 }
 
 pub(super) fn figures() -> Vec<Figure> {
@@ -61,6 +86,8 @@ pub(super) fn figures() -> Vec<Figure> {
             |one| Some(phase(one)?.syn_retransmissions as f64),
         )
         .less(),
+        queue_full(|one| Some(phase(one)?.queue_full)),
+        queue_full_wait(|one| Some(phase(one)?.queue_full)),
         Figure::number(
             "stopped_at_connection",
             "stopped\nat",

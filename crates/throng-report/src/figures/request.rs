@@ -2,7 +2,7 @@
 
 use throng_record::{Attribution, ConnectionsPhase, Outcome};
 
-use super::exchange;
+use super::{connect, exchange};
 use crate::figure::{Figure, OneTrial, Quantile};
 use crate::unit::Unit;
 
@@ -93,7 +93,7 @@ fn of_all() -> [Figure; 3] {
     ]
 }
 
-fn of_connections() -> [Figure; 5] {
+fn of_connections() -> [Figure; 7] {
     [
         Figure::count(
             "connects_begun",
@@ -123,6 +123,8 @@ fn of_connections() -> [Figure; 5] {
             |one| Some(with_tcp_info(one)?.syn_retransmissions as f64),
         )
         .less(),
+        connect::queue_full(|one| Some(phase(one)?.queue_full)),
+        connect::queue_full_wait(|one| Some(phase(one)?.queue_full)),
         Figure::count(
             "data_retransmissions",
             "data\nagain",

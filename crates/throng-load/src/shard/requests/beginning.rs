@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use throng_sys::clock::monotonic_ns;
 
+use super::super::queue_full::Attempt;
 use super::Requests;
 use crate::backend::{Backend, Began};
 use crate::control::ShardStage;
@@ -74,37 +75,36 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         let number = self.begun * u64::from(shards) + u64::from(shard);
         self.begun += 1;
         let source = assignment.sources.of_request(number);
-        self.attempt(slot, source, None);
-    }
-
-    pub(super) fn retry_full_queue(&mut self) {
-        for (slot, since_ns) in self.queue.take() {
-            // Only Unix sockets wait so, and they have no source address.
-            self.attempt(slot, None, Some(since_ns));
+        if !self.queue.is_empty() || self.attempt(slot, source) == Attempt::QueueFull {
+            self.queue.wait(slot, monotonic_ns());
         }
     }
 
-    /// Of one that found the queue full: since when.
-    fn attempt(&mut self, slot: u32, source: Option<IpAddr>, full_since_ns: Option<u64>) {
+    pub(super) fn retry_full_queue(&mut self) {
+        while let Some((slot, since_ns)) = self.queue.next() {
+            // Only Unix sockets wait so, and they have no source address.
+            if self.attempt(slot, None) == Attempt::QueueFull {
+                return self.queue.wait_on(slot, since_ns);
+            }
+            self.queue.ended(since_ns, monotonic_ns());
+        }
+    }
+
+    fn attempt(&mut self, slot: u32, source: Option<IpAddr>) -> Attempt {
         let assignment = &self.shard.assignment;
         let (address, nodelay) = (&assignment.address, assignment.spec.nodelay);
         let began = self.shard.backend.connect(slot, address, source, nodelay);
         let now_ns = monotonic_ns();
-        match (&began, full_since_ns) {
-            (Ok(Began::QueueFull), since_ns) => {
-                return self.queue.wait(slot, since_ns.unwrap_or(now_ns));
-            }
-            (_, Some(since_ns)) => self.queue.ended(since_ns, now_ns),
-            (_, None) => {}
-        }
         if self.record.log.tells_every() {
             self.clients[slot as usize].local = self.local_address(slot);
         }
         match began {
             Ok(Began::Connected) => self.connected(slot, now_ns),
-            Ok(Began::UnderWay | Began::QueueFull) => {}
+            Ok(Began::UnderWay) => {}
+            Ok(Began::QueueFull) => return Attempt::QueueFull,
             Err(error) => self.fail_connect(slot, &error),
         }
+        Attempt::Done
     }
 
     fn note_lateness(&mut self, send: Send, now_ns: u64) {

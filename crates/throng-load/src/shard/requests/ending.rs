@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::net::SocketAddr;
 
 use throng_record::{Closing, ErrorKind};
+use throng_sys::address::Address;
 use throng_sys::clock::monotonic_ns;
 use throng_sys::socket;
 use throng_sys::tcp_info::TcpInfo;
@@ -40,7 +41,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
 
     /// Ends the request under way of this client, at `now_ns`, and lets it go on.
     pub(super) fn end(&mut self, slot: u32, now_ns: u64, mut outcome: Outcome) {
-        let has_socket = self.shard.backend.socket(slot).is_some();
+        let is_tcp = matches!(self.shard.assignment.address, Address::Tcp(_));
+        let is_accountable = is_tcp && self.shard.backend.socket(slot).is_some();
         let last = self.tcp_info(slot);
         let asked_at_ns = monotonic_ns();
         if outcome.is_ok() && self.has_more(slot, last.as_ref()) {
@@ -58,7 +60,7 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
                 request.local = self.local_address(slot);
             }
             // A connect that failed within the call sent no SYN again, and has no socket any more that could tell.
-            self.record.without_tcp_info += u64::from(has_socket && last.is_none());
+            self.record.without_tcp_info += u64::from(is_accountable && last.is_none());
             self.record.ended(now_ns, request);
         }
         self.outstanding.ended(1, self.stages.in_window_ns(now_ns));
