@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use throng_catalogue::catalogue::OptionValues;
+use throng_catalogue::suggest::or_list;
 use throng_record::{HandOver, ServeOptions};
 
 use crate::plan::PlanError;
@@ -103,14 +104,14 @@ fn declared_value(
     values: &OptionValues,
     value: Option<&str>,
 ) -> Result<String, PlanError> {
-    let example = match values {
-        OptionValues::Words(words) => words[0].clone(),
-        OptionValues::Number(()) => "4".to_owned(),
+    let (takes, example) = match values {
+        OptionValues::Words(words) => (or_list(words), words[0].clone()),
+        OptionValues::Number(()) => ("a number from 1".to_owned(), "4".to_owned()),
     };
     let why = match value {
         Some(value) if values.take(value) => return Ok(value.to_owned()),
-        Some(value) => format!("takes {}, and `{value}` is none", values.in_words()),
-        None => format!("takes {}", values.in_words()),
+        Some(value) => format!("takes {takes}, and `{value}` is none"),
+        None => format!("takes {takes}"),
     };
     Err(PlanError::ModelOptionValue {
         target: target.to_owned(),
@@ -177,6 +178,38 @@ mod tests {
                 way = way.name()
             ));
             assert_eq!(read.hand_over, Some(way));
+        }
+    }
+
+    #[test]
+    fn options_that_a_catalogued_server_declares_are_its_own() {
+        let words = vec!["all".to_owned(), "single".to_owned()];
+        let declared = BTreeMap::from([
+            ("max-conns".to_owned(), OptionValues::Number(())),
+            ("poll".to_owned(), OptionValues::Words(words)),
+        ]);
+        let text = "python/system-4 --poll single --workers 3 --max-conns=9";
+        let (options, own) = read_with(text, &declared).expect(text);
+        assert_eq!(options.workers, Some(3));
+        assert_eq!((&*own["poll"], &*own["max-conns"]), ("single", "9"));
+        for (text, part) in [
+            (
+                "s --poll both",
+                "`--poll` takes all or single, and `both` is none",
+            ),
+            (
+                "s --poll",
+                "`--poll` takes all or single; write for example --poll all",
+            ),
+            ("s --max-conns 0", "takes a number from 1, and `0` is none"),
+            ("s --poll all --poll all", "twice"),
+            (
+                "s --pol all",
+                "there are --workers N, --max-conns N and --poll all|single",
+            ),
+        ] {
+            let error = read_with(text, &declared).expect_err(text).to_string();
+            assert!(error.contains(part), "{text}: {error}");
         }
     }
 
