@@ -151,17 +151,30 @@ fn group(
     notes: &mut Vec<String>,
 ) -> Result<Vec<TargetDraft>, PlanError> {
     let (mut possible, mut first_refusal) = (Vec::new(), None);
+    let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for server in environment.catalogue.meant_by(word) {
         match catalogue::refusal(server, draft, asks) {
             None => possible.push(server.full_name().as_str().into()),
             Some(refusal) => {
                 if let PlanError::ServerCannot { server, why } = &refusal {
-                    notes.push(format!("left out of `{word}`: {server} {why}"));
+                    let alike = left_out.entry(why.clone()).or_default();
+                    alike.push(server.clone());
                 }
                 first_refusal.get_or_insert(refusal);
             }
         }
     }
+    notes.extend(
+        left_out
+            .into_iter()
+            .map(|(why, servers)| match &servers[..] {
+                [server] => format!("left out of `{word}`: {server} {why}"),
+                servers => format!(
+                    "left out of `{word}`, since each {why}: {}",
+                    servers.join(", ")
+                ),
+            }),
+    );
     match first_refusal {
         Some(refusal) if possible.is_empty() => Err(refusal),
         _ if possible.is_empty() => Err(PlanError::EmptyCatalogue(
