@@ -38,12 +38,13 @@ pub(crate) enum Fault {
     AnswersSilence,
     TakesAnyLength,
     ClosesAfterMalformed,
-    WantsWholeFrames,
+    ForgetsBeginnings,
+    RefusesLongFrames,
     OneRequest,
 }
 
 impl Fault {
-    const ALL: [Self; 37] = [
+    const ALL: [Self; 38] = [
         Self::None,
         Self::IgnoresUnknownFlags,
         Self::TakesAnyWorkload,
@@ -79,7 +80,8 @@ impl Fault {
         Self::AnswersSilence,
         Self::TakesAnyLength,
         Self::ClosesAfterMalformed,
-        Self::WantsWholeFrames,
+        Self::ForgetsBeginnings,
+        Self::RefusesLongFrames,
         Self::OneRequest,
     ];
 

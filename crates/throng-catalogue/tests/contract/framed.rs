@@ -23,6 +23,7 @@ pub(crate) fn serve(mut stream: TcpStream, shared: &Shared) {
         && read > 0
     {
         input.extend_from_slice(&buffer[..read]);
+        let mut answered = false;
         while let Some((prefix, rest)) = input.split_first_chunk::<4>() {
             let length = u32::from_be_bytes(*prefix) as usize;
             if length > 65_536 && fault != Fault::TakesAnyLength {
@@ -31,7 +32,11 @@ pub(crate) fn serve(mut stream: TcpStream, shared: &Shared) {
             let Some(frame) = rest.get(..length) else {
                 break;
             };
-            let code = answer(frame, fault);
+            let code = match fault {
+                Fault::RefusesLongFrames if length > 1024 => 400,
+                _ => answer(frame, fault),
+            };
+            answered = true;
             input.drain(..4 + length);
             let is_last =
                 fault == Fault::OneRequest || code == 400 && fault == Fault::ClosesAfterMalformed;
@@ -42,7 +47,7 @@ pub(crate) fn serve(mut stream: TcpStream, shared: &Shared) {
                 input.clear();
             }
         }
-        if fault == Fault::WantsWholeFrames {
+        if fault == Fault::ForgetsBeginnings && answered {
             input.clear();
         }
     }

@@ -73,7 +73,7 @@ fn trial(name: String, test: impl FnOnce() + Send + 'static) -> Trial {
 use Workload::{Broadcast, Echo, Framed, Http, Oneshot};
 
 /// A fault, the workload in which it shows, and the clauses that it breaks.
-const BROKEN: [(Fault, Workload, &[&str]); 38] = [
+const BROKEN: [(Fault, Workload, &[&str]); 39] = [
     (Fault::IgnoresUnknownFlags, Oneshot, &["unknown-flag"]),
     (
         Fault::TakesAnyWorkload,
@@ -157,11 +157,8 @@ const BROKEN: [(Fault, Workload, &[&str]); 38] = [
         &["frames-together", "malformed"],
     ),
     (Fault::TakesAnyLength, Framed, &["too-long"]),
-    (
-        Fault::WantsWholeFrames,
-        Framed,
-        &["longest-frame", "frame-in-pieces", "frames-together"],
-    ),
+    (Fault::ForgetsBeginnings, Framed, &["frames-together"]),
+    (Fault::RefusesLongFrames, Framed, &["longest-frame"]),
 ];
 
 fn subject(fault: Fault, workloads: &[Workload]) -> Subject<'static> {
