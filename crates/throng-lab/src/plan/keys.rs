@@ -1,8 +1,8 @@
 //! The keys of a plan, each described once.
 //!
 //! One [`Key`] holds all that is said of a key: its name, its flag, its help, its default. What is another in one experiment, and what that
-//! has no use for, the experiment says itself ([`super::experiments`]). Made from both are the flags of every command, their help, the defaults of [`super::resolve()`], its
-//! refusals, and `docs/keys.md` ([`super::keys_in`]). A key's type and its place in a sweep stand in [`PlanDraft`].
+//! has no use for, the experiment says itself (`experiments`). Made from both are the flags of every command, their help, the defaults of [`super::resolve()`], its
+//! refusals, and `docs/keys.md` (`keys_in`). A key's type and its place in a sweep stand in [`super::PlanDraft`].
 
 pub use self::key::{Key, Switch};
 use self::key::{flag, key, switch};
