@@ -4,6 +4,8 @@
 //! One table for all that speak of them: `throng doctor`, what is foreseen before a run, and the findings after it. Only the values are read
 //! elsewhere, by the lab.
 
+use throng_record::TargetKind;
+
 /// What there is of each at one moment. `None`: no such limit here, or it cannot be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -44,8 +46,8 @@ pub struct Bound {
     pub name: &'static str,
     /// What it bounds.
     pub of_what: &'static str,
-    /// What raises it; `{}` stands for the value.
-    raise: &'static str,
+    /// What raises it, where it is no setting of the kernel's; `{}` stands for the value.
+    raise: Option<&'static str>,
     /// Its value.
     pub value: fn(&Limits) -> Option<u64>,
 }
@@ -54,83 +56,98 @@ impl Bound {
     /// What raises it to a value, which may also be one to fill in (`…`).
     #[must_use]
     pub fn raised_to(&self, value: impl ToString) -> String {
-        self.raise.replace("{}", &value.to_string())
+        let value = value.to_string();
+        match self.raise {
+            Some(words) => words.replace("{}", &value),
+            None => format!("sudo sysctl -w {}={value}", self.name),
+        }
+    }
+}
+
+/// A setting of the kernel's.
+const fn setting(
+    name: &'static str,
+    of_what: &'static str,
+    value: fn(&Limits) -> Option<u64>,
+) -> Bound {
+    let raise = None;
+    Bound {
+        name,
+        of_what,
+        raise,
+        value,
     }
 }
 
 /// A table of descriptors.
-pub const OPEN_FILES: Bound = Bound {
+pub static OPEN_FILES: Bound = Bound {
     name: "RLIMIT_NOFILE",
     of_what: "descriptors of a table",
-    raise: "sudo prlimit --pid $$ --nofile={}:{}",
+    raise: Some("sudo prlimit --pid $$ --nofile={}:{}"),
     value: |limits| Some(limits.open_files_hard),
 };
 /// Open files.
-pub const FILE_MAX: Bound = Bound {
-    name: "fs.file-max",
-    of_what: "open files on the whole machine",
-    raise: "sudo sysctl -w fs.file-max={}",
-    value: |limits| limits.file_max,
-};
+pub static FILE_MAX: Bound = setting("fs.file-max", "open files on the whole machine", |limits| {
+    limits.file_max
+});
 /// What every backlog is lowered to.
-pub const SOMAXCONN: Bound = Bound {
-    name: "net.core.somaxconn",
-    of_what: "connections of an accept queue",
-    raise: "sudo sysctl -w net.core.somaxconn={}",
-    value: |limits| limits.somaxconn,
-};
+pub static SOMAXCONN: Bound = setting(
+    "net.core.somaxconn",
+    "connections of an accept queue",
+    |limits| limits.somaxconn,
+);
 /// Descriptors that are waited for.
-pub const EPOLL_WATCHES: Bound = Bound {
-    name: "fs.epoll.max_user_watches",
-    of_what: "descriptors in all epolls of a user",
-    raise: "sudo sysctl -w fs.epoll.max_user_watches={}",
-    value: |limits| limits.epoll_max_user_watches,
-};
+pub static EPOLL_WATCHES: Bound = setting(
+    "fs.epoll.max_user_watches",
+    "descriptors in all epolls of a user",
+    |limits| limits.epoll_max_user_watches,
+);
 /// Entries of the connection tracker. A new network namespace has no rule that would track anything.
-pub const CONNTRACK: Bound = Bound {
+pub static CONNTRACK: Bound = Bound {
     name: "net.netfilter.nf_conntrack_max",
     of_what: "connections that are tracked",
-    raise: "--net private, where nothing is tracked, or sudo sysctl -w net.netfilter.nf_conntrack_max={}",
+    raise: Some(
+        "--net private, where nothing is tracked, or sudo sysctl -w net.netfilter.nf_conntrack_max={}",
+    ),
     value: |limits| limits.conntrack_max,
 };
 /// Memory of all TCP buffers.
-pub const TCP_MEM: Bound = Bound {
+pub static TCP_MEM: Bound = Bound {
     name: "net.ipv4.tcp_mem (pages)",
     of_what: "memory of all TCP buffers together",
-    raise: "a third value of net.ipv4.tcp_mem above {}, as root",
+    raise: Some("a third value of net.ipv4.tcp_mem above {}, as root"),
     value: |limits| limits.tcp_mem_pages_max,
 };
 /// Mappings, of which a thread takes several.
-pub const MAPPINGS: Bound = Bound {
-    name: "vm.max_map_count",
-    of_what: "memory maps of one process, four for each thread of a built-in server",
-    raise: "sudo sysctl -w vm.max_map_count={}",
-    value: |limits| limits.max_map_count,
-};
+pub static MAPPINGS: Bound = setting(
+    "vm.max_map_count",
+    "memory maps of one process, four for each thread of a built-in server",
+    |limits| limits.max_map_count,
+);
 /// What counts threads and processes one by one.
-pub const OF_THREADS: [Bound; 4] = [
-    Bound {
-        name: "kernel.pid_max",
-        of_what: "ids of threads and processes, on the whole machine",
-        raise: "sudo sysctl -w kernel.pid_max={}",
-        value: |limits| limits.pid_max,
-    },
-    Bound {
-        name: "kernel.threads-max",
-        of_what: "threads on the whole machine",
-        raise: "sudo sysctl -w kernel.threads-max={}",
-        value: |limits| limits.threads_max,
-    },
+pub static OF_THREADS: [Bound; 4] = [
+    setting(
+        "kernel.pid_max",
+        "ids of threads and processes, on the whole machine",
+        |limits| limits.pid_max,
+    ),
+    setting(
+        "kernel.threads-max",
+        "threads on the whole machine",
+        |limits| limits.threads_max,
+    ),
     Bound {
         name: "RLIMIT_NPROC",
         of_what: "threads of all processes of this user; root is exempt",
-        raise: "sudo prlimit --pid $$ --nproc={}:{}",
+        raise: Some("sudo prlimit --pid $$ --nproc={}:{}"),
         value: |limits| limits.user_threads_max,
     },
     Bound {
         name: "pids.max",
         of_what: "threads in this container or service, a cgroup",
-        raise: "systemd-run --scope -p TasksMax={} throng …, or the container's limit on pids",
+        raise: Some(
+            "systemd-run --scope -p TasksMax={} throng …, or the container's limit on pids",
+        ),
         value: |limits| limits.cgroup_pids_max,
     },
 ];
@@ -138,16 +155,19 @@ pub const OF_THREADS: [Bound; 4] = [
 /// Mappings of a built-in server's thread: its stack and its signal stack, each with a guard page.
 pub const MAPPINGS_OF_BUILT_IN_THREAD: u64 = 4;
 /// The same of any other's, which has its stack alone.
-pub const MAPPINGS_OF_THREAD: u64 = 2;
+const MAPPINGS_OF_THREAD: u64 = 2;
+
+/// Mappings of one thread of such a server.
+#[must_use]
+pub fn mappings_of_thread(server: TargetKind) -> u64 {
+    match server {
+        TargetKind::BuiltIn => MAPPINGS_OF_BUILT_IN_THREAD,
+        _ => MAPPINGS_OF_THREAD,
+    }
+}
 
 /// The limit on threads of that name.
 pub(crate) fn of_threads(name: &str) -> Option<&'static Bound> {
-    const ALL: [&Bound; 5] = [
-        &OF_THREADS[0],
-        &OF_THREADS[1],
-        &OF_THREADS[2],
-        &OF_THREADS[3],
-        &MAPPINGS,
-    ];
-    ALL.into_iter().find(|bound| bound.name == name)
+    let mut all = OF_THREADS.iter().chain([&MAPPINGS]);
+    all.find(|bound| bound.name == name)
 }

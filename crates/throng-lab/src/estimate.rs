@@ -10,6 +10,7 @@
 //! by that), one step further than the number of waves; with `tcp_syn_linear_timeouts` 0 that of the SYN (1 s, doubling). What a wave lets in is chance, and
 //! between runs it differs by a factor of two.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use throng_findings::Limits;
@@ -74,26 +75,26 @@ pub fn estimate(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Durati
 /// All settings of a target, once.
 fn of_sweep(plan: &Plan, target: &TargetRecord, models: &[BuiltInModel], limits: &Limits) -> f64 {
     let model = model_of(models, target);
-    let too_many: Vec<(&Setting, u32)> = plan
-        .settings
-        .iter()
-        .filter_map(|setting| Some((setting, room(plan, target, setting, models, limits)?)))
-        .collect();
-    let of_setting = |setting: &Setting| {
-        let same = |(other, _): &&(&Setting, u32)| Launch::of(other) == Launch::of(setting);
-        let beyond = too_many.iter().filter(same);
-        match beyond.min_by_key(|(other, _)| other.connections) {
-            Some((least, _)) if setting.connections > least.connections => 0.0,
-            Some((least, room)) if setting.connections == least.connections => {
-                let up_to = Setting {
-                    connections: *room,
-                    ..setting.clone()
-                };
-                let timeouts = setting.connect_timeout_ns + 2 * setting.reply_timeout_ns;
-                trial(&up_to, target, model) + of_ns(timeouts)
-            }
-            _ => trial(setting, target, model),
+    // The fewest connections that are too many, and how many of them are opened.
+    let mut ends: HashMap<Launch, (u32, u32)> = HashMap::new();
+    for setting in &plan.settings {
+        if let Some(room) = room(plan, target, setting, models, limits) {
+            let end = (setting.connections, room);
+            let least = ends.entry(Launch::of(setting)).or_insert(end);
+            *least = end.min(*least);
         }
+    }
+    let of_setting = |setting: &Setting| match ends.get(&Launch::of(setting)) {
+        Some((least, _)) if setting.connections > *least => 0.0,
+        Some(&(least, room)) if setting.connections == least => {
+            let up_to = Setting {
+                connections: room,
+                ..setting.clone()
+            };
+            let timeouts = setting.connect_timeout_ns + 2 * setting.reply_timeout_ns;
+            trial(&up_to, target, model) + of_ns(timeouts)
+        }
+        _ => trial(setting, target, model),
     };
     plan.settings.iter().map(of_setting).sum()
 }

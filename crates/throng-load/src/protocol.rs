@@ -170,16 +170,12 @@ impl Replies {
         let begun = (remembered > 0).then(|| frames.begun.remove(&connection));
         let mut reader = begun.flatten().unwrap_or(FrameReply::new(self.verify));
         match reader.read(bytes) {
-            Verdict::Complete(used) => Reading::Complete(used),
-            Verdict::Unfinished => {
+            Ok(Some(used)) => Reading::Complete(used),
+            Ok(None) => {
                 frames.begun.insert(connection, reader);
                 Reading::Partial(BEGUN)
             }
-            Verdict::Wrong(words) => {
-                frames.wrong = words.into_owned();
-                Reading::Wrong
-            }
-            Verdict::Status(words) => {
+            Err(words) => {
                 frames.wrong = words;
                 Reading::Wrong
             }

@@ -1,6 +1,8 @@
 //! Peers that misbehave, each in one way: every fault is counted under its own name, nothing hangs.
 
 mod support;
+#[path = "support/unix.rs"]
+mod unix;
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -197,13 +199,8 @@ fn a_unix_path_without_a_server_is_unreachable() {
 
 #[test]
 fn a_full_unix_queue_is_waited_for() {
-    let path = std::env::temp_dir().join(format!("throng-queue-{}.sock", std::process::id()));
-    let address: throng_sys::address::Address =
-        format!("unix:{}", path.display()).parse().expect("a path");
-    let (listener, _) = throng_sys::socket::listen(&address, 1).expect("listening");
+    let (listener, address, path) = unix::listener("queue", 1);
     std::thread::spawn(move || {
-        let listener = std::os::unix::net::UnixListener::from(listener);
-        listener.set_nonblocking(false).expect("an option");
         // Slower than the generator connects, so that its queue of two fills up.
         std::thread::sleep(std::time::Duration::from_millis(200));
         for mut stream in listener.incoming().flatten() {
@@ -214,7 +211,7 @@ fn a_full_unix_queue_is_waited_for() {
     });
     let mut waited = Vec::new();
     for backend in BACKENDS {
-        let record = run(&job(&address.to_string(), backend));
+        let record = run(&job(&address, backend));
         let connect = record.phases.connect().expect("the connects");
         assert_eq!(
             (connect.connected, exchanged(&record).replies),

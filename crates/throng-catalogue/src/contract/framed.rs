@@ -69,24 +69,16 @@ fn counting(count: u64) -> Vec<u8> {
     frame(format!("{{\"count\": {count}}}").as_bytes())
 }
 
-fn read_exactly(client: &mut Client, length: usize) -> Result<Vec<u8>, Failure> {
-    let mut bytes = vec![0; length];
-    for byte in &mut bytes {
-        client.expect_any(std::slice::from_mut(byte))?;
-    }
-    Ok(bytes)
-}
-
 /// Reads a reply with this code, and nothing of the next.
 fn expect(client: &mut Client, code: u16) -> Result<(), Failure> {
-    let prefix = read_exactly(client, 4)?;
-    let length = prefix
-        .iter()
-        .fold(0, |sum, &byte| sum << 8 | usize::from(byte));
+    let mut prefix = [0; 4];
+    client.expect_any(&mut prefix)?;
+    let length = u32::from_be_bytes(prefix) as usize;
     if length > REPLY_BYTES_MAX {
         return Failure::of(format!("a reply of {length} bytes ({})", quoted(&prefix)));
     }
-    let inside = read_exactly(client, length)?;
+    let mut inside = vec![0; length];
+    client.expect_any(&mut inside)?;
     match serde_json::from_slice(&inside) {
         Ok(Reply { code: found, .. }) if found == code => Ok(()),
         Ok(Reply { code: found, .. }) => Failure::of(format!(

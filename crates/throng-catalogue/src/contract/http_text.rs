@@ -36,9 +36,7 @@ pub(super) fn read(client: &mut Client) -> Result<Response, Failure> {
         return Failure::of(format!("no Content-Length in {}", quoted(&head)));
     };
     let mut body = vec![0; length];
-    for byte in &mut body {
-        client.expect_any(std::slice::from_mut(byte))?;
-    }
+    client.expect_any(&mut body)?;
     Ok(Response { status, body })
 }
 

@@ -3,15 +3,12 @@
 //! A built-in server says so itself. Any other is believed to have met the least of the limits where it was seen within a tenth of it, and some
 //! connections were not served. Which limit it was is inferred: the one that allows the fewest threads.
 
-use throng_record::TargetKind;
 use throng_record::finding::ThreadsExhausted;
 use throng_record::format::{exact, plural};
 
 use super::{Kind, Words};
 use crate::evidence::Evidence;
-use crate::limits::{
-    Bound, MAPPINGS, MAPPINGS_OF_BUILT_IN_THREAD, MAPPINGS_OF_THREAD, OF_THREADS, of_threads,
-};
+use crate::limits::{Bound, MAPPINGS, OF_THREADS, mappings_of_thread, of_threads};
 use crate::server::Ending;
 
 pub(super) const KIND: Kind = Kind {
@@ -65,10 +62,7 @@ fn least(evidence: &Evidence<'_>) -> Option<Least> {
     // Each process has mappings of its own: of one thread it needs few.
     let processes = evidence.processes_max().max(1);
     let has_threads = evidence.threads_max() > 2 * processes;
-    let of_thread = match evidence.target.kind {
-        TargetKind::BuiltIn => MAPPINGS_OF_BUILT_IN_THREAD,
-        _ => MAPPINGS_OF_THREAD,
-    };
+    let of_thread = mappings_of_thread(evidence.target.kind);
     let of_all = |value| u64::from(processes) * value / of_thread;
     let mapped = has_threads.then(|| each(&MAPPINGS, &of_all)).flatten();
     direct.chain(mapped).min_by_key(|least| least.threads)
@@ -108,6 +102,8 @@ impl Words for ThreadsExhausted {
 
 #[cfg(test)]
 mod tests {
+    use throng_record::TargetKind;
+
     use super::*;
     use crate::hand_made::{Case, ended_with};
 

@@ -1,6 +1,6 @@
 //! What a plan asks of the machine at one setting of one target.
 
-use throng_findings::limits::{MAPPINGS_OF_BUILT_IN_THREAD, MAPPINGS_OF_THREAD};
+use throng_findings::limits::mappings_of_thread;
 use throng_record::built_in::ServesAtOnce;
 use throng_record::plan::ListenFamily;
 use throng_record::{
@@ -90,10 +90,7 @@ impl Demand {
                     Some((ends.next()?.ok()?, ends.next()?.ok()?))
                 }),
             is_private: plan.net == Network::Private && target.kind != TargetKind::Running,
-            mappings_of_thread: match target.kind {
-                TargetKind::BuiltIn => MAPPINGS_OF_BUILT_IN_THREAD,
-                _ => MAPPINGS_OF_THREAD,
-            },
+            mappings_of_thread: mappings_of_thread(target.kind),
             all_hear: setting.phases.has(PhaseName::Get),
         }
     }

@@ -4,7 +4,6 @@
 
 use serde::Deserialize;
 
-use super::Verdict;
 use crate::quote;
 
 /// The bytes of the length.
@@ -33,28 +32,27 @@ impl FrameReply {
         Self { verify, partial }
     }
 
-    /// Reads on. Nothing is to be read after it is complete.
-    pub(super) fn read(&mut self, bytes: &[u8]) -> Verdict {
+    /// Reads on: of how many of the bytes the reply has its end; `None` where it goes on. Nothing is to be read after its end.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, String> {
         let before = self.partial.len();
         if before > 0 {
             self.partial.extend_from_slice(bytes);
         }
         let all = if before > 0 { &self.partial } else { bytes };
-        match whole(all) {
-            Err(length) => {
-                let words = format!("a reply of {length} bytes: {}", quote::quoted(all, 0));
-                Verdict::Wrong(words.into())
+        let inside = whole(all)
+            .map_err(|length| format!("a reply of {length} bytes: {}", quote::quoted(all, 0)))?;
+        let Some(inside) = inside else {
+            if before == 0 {
+                self.partial.extend_from_slice(bytes);
             }
-            Ok(Some(inside)) => match self.complaint(inside) {
-                None => Verdict::Complete(PREFIX + inside.len() - before),
-                Some(words) => Verdict::Wrong(words.into()),
-            },
-            Ok(None) => {
-                if before == 0 {
-                    self.partial.extend_from_slice(bytes);
-                }
-                Verdict::Unfinished
-            }
+            return Ok(None);
+        };
+        match self.complaint(inside) {
+            None => Ok(Some(PREFIX + inside.len() - before)),
+            Some(words) => Err(words),
         }
     }
 
@@ -101,11 +99,11 @@ mod tests {
             let mut reader = FrameReply::new(true);
             let first = reader.read(&two[..cut]);
             if cut >= reply.len() {
-                assert_eq!(first, Verdict::Complete(reply.len()), "{cut}");
+                assert_eq!(first, Ok(Some(reply.len())), "{cut}");
             } else {
-                assert_eq!(first, Verdict::Unfinished, "{cut}");
+                assert_eq!(first, Ok(None), "{cut}");
                 let rest = reader.read(&two[cut..]);
-                assert_eq!(rest, Verdict::Complete(reply.len() - cut), "{cut}");
+                assert_eq!(rest, Ok(Some(reply.len() - cut)), "{cut}");
             }
         }
     }
@@ -118,13 +116,11 @@ mod tests {
             (frame(r#"{"msg": "ok"}"#), "code"),
             (b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), "bytes: \"HTTP/1.1"),
         ] {
-            match FrameReply::new(true).read(&bytes) {
-                Verdict::Wrong(words) => assert!(words.contains(part), "{words}"),
-                other => panic!("{other:?}"),
-            }
+            let words = FrameReply::new(true).read(&bytes).expect_err(part);
+            assert!(words.contains(part), "{words}");
         }
         let bytes = frame(r#"{"code": 400}"#);
         let read = FrameReply::new(false).read(&bytes);
-        assert_eq!(read, Verdict::Complete(bytes.len()));
+        assert_eq!(read, Ok(Some(bytes.len())));
     }
 }

@@ -245,13 +245,8 @@ fn a_client_goes_on_after_a_failure() {
 #[test]
 fn a_full_unix_queue_is_waited_for_and_the_wait_is_part_of_the_connect() {
     const SERVICE: Duration = Duration::from_millis(5);
-    let path = std::env::temp_dir().join(format!("throng-own-{}.sock", std::process::id()));
-    let address: throng_sys::address::Address =
-        format!("unix:{}", path.display()).parse().expect("a path");
-    let (listener, _) = throng_sys::socket::listen(&address, 1).expect("listening");
+    let (listener, address, path) = super::unix::listener("own", 1);
     std::thread::spawn(move || {
-        let listener = std::os::unix::net::UnixListener::from(listener);
-        listener.set_nonblocking(false).expect("an option");
         for mut stream in listener.incoming().flatten() {
             let mut request = [0; REQUEST.len()];
             if stream.read_exact(&mut request).is_ok() {
@@ -260,7 +255,7 @@ fn a_full_unix_queue_is_waited_for_and_the_wait_is_part_of_the_connect() {
             }
         }
     });
-    at(&address.to_string(), as_it_is, |record, connections| {
+    at(&address, as_it_is, |record, connections| {
         assert_eq!(connections.answered, 91, "{:?}", exchanged(record).errors);
         assert_eq!(connections.without_tcp_info, 0);
         let waits = connections.queue_full;

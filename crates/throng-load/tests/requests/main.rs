@@ -7,6 +7,8 @@ mod http;
 mod pacing;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/unix.rs"]
+mod unix;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

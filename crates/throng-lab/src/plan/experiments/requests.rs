@@ -23,9 +23,9 @@ pub(super) const TRIALS_APART: &str = "each trial has a server and a network of 
 
 /// The published request, of 14 bytes without a line's end, and its reply of 23.
 const QUESTION: &[u8; 14] = b"GET / HTTP/1.1";
+const ANSWER: &[u8; 23] = b"HTTP/1.1 200 OK\r\n\r\nok\r\n";
 /// A frame that asks for nothing but its reply.
 const FRAME: &[u8; 6] = b"\0\0\0\x02{}";
-const ANSWER: &[u8; 23] = b"HTTP/1.1 200 OK\r\n\r\nok\r\n";
 
 /// Refuses what launched servers would be asked for where none is launched.
 pub(super) fn check_launched(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<(), PlanError> {

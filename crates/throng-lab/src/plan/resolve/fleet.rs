@@ -11,7 +11,6 @@ use super::tables;
 use crate::capacity::OF_A_SHARD;
 use crate::plan::draft::Point;
 use crate::plan::error::{is_rate, not_zero};
-use crate::plan::keys::own::OwnKeys;
 use crate::plan::keys::{self, Usual};
 use crate::plan::value::{Addresses, BackendChoice};
 use crate::plan::{Environment, PlanError, nanoseconds};
@@ -68,13 +67,8 @@ pub(super) struct Connects {
 }
 
 /// As many in flight, per shard, as keep a listener busy, and together no more than its accept queue holds, unless the experiment has another number.
-pub(super) fn connects(
-    point: &Point,
-    own: &OwnKeys,
-    shards: u32,
-    backlog: u32,
-) -> Result<Connects, PlanError> {
-    let usual = match keys::find("connect-concurrency").map(|key| key.usual_with(own)) {
+pub(super) fn connects(point: &Point, shards: u32, backlog: u32) -> Result<Connects, PlanError> {
+    let usual = match keys::find("connect-concurrency").map(|key| key.usual_with(point.own)) {
         Some(Usual::Value(_)) => point.usual("connect-concurrency"),
         _ => (backlog / 4 * 3 / shards).clamp(2, CONNECT_CONCURRENCY),
     };

@@ -34,7 +34,7 @@ pub(super) fn resolve(
         }
     };
     let backlog = backlog(&point, asks)?;
-    let connects = fleet::connects(&point, asks.keys(), shards, backlog)?;
+    let connects = fleet::connects(&point, shards, backlog)?;
     let timeouts = fleet::timeouts(&point)?;
     let some_not_zero = |key, value: Option<u32>, why| {
         value

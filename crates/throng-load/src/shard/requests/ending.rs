@@ -82,7 +82,7 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
 
     /// A connection that failed is reset: of an orderly close, the kernel would go on sending to a peer that may never answer.
     fn close(&mut self, slot: u32, by_reset: bool) {
-        if !self.queue.is_empty() {
+        if self.clients[slot as usize].state == ClientState::Connecting {
             self.queue.give_up(slot, monotonic_ns());
         }
         if by_reset && let Some(own) = self.shard.backend.socket(slot) {
