@@ -84,7 +84,7 @@ fn the_generators_memory_is_no_more_than_the_kernel_tells_of_it() {
     let [before, connected] = [generator.memory_before, generator.memory_connected]
         .map(|sample| sample.anonymous_pss_bytes.expect("read") as f64);
     assert!(
-        bytes > 0.0 && bytes * f64::from(FEW) <= connected - before,
+        bytes > 0.0 && bytes <= (connected - before) / f64::from(FEW),
         "{generator:?} {}",
         outcome.stderr
     );
