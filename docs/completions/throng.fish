@@ -33,6 +33,7 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "accept" -d 'Measure w
 complete -c throng -n "__fish_throng_needs_command" -f -a "fanout" -d 'Measure how long N connections take to connect, to be greeted, and all to hear what one says'
 complete -c throng -n "__fish_throng_needs_command" -f -a "hold" -d 'Measure how many connections can be held, and how many bytes each takes'
 complete -c throng -n "__fish_throng_needs_command" -f -a "churn" -d 'Measure connections that live for one request: cycles of connect, request, reply and close'
+complete -c throng -n "__fish_throng_needs_command" -f -a "services" -d 'Measure how long clients take for their requests to several services at once'
 complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a built-in server until SIGTERM or Ctrl-C'
 complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List built-in and catalogued servers, and whether each can run here'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
@@ -45,17 +46,17 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "load" -d 'Generate lo
 complete -c throng -n "__fish_throng_needs_command" -f -a "namespace" -d 'Make a network namespace and hand it over on standard input, a socket (started by run and echo)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "guard" -d 'Wait for the end of standard input, and end the process groups told there (started by run and the experiments)'
 complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions, and the pages of keys and figures into a folder'
-complete -c throng -n "__fish_throng_using_subcommand run" -s c -l connections -d 'Connections (all but backlog, churn) [default: 100; accept, hold: 10000; fanout: 1000]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time (backlog, churn) [default: 32; churn: 100]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer; http with http:// targets (backlog, churn) [default: oneshot; churn: echo]' -r -f -a "oneshot\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -s c -l connections -d 'Connections (all but backlog, churn, services) [default: 100; accept, hold: 10000; fanout: 1000]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time (backlog, churn, services) [default: 32; churn: 100; services: 20]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer; http with http:// targets (backlog, churn, services) [default: oneshot; churn: echo; services: framed]' -r -f -a "oneshot\t''
 http\t''
 framed\t''
 echo\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Requests of each client, one after another, each on a new connection (backlog) [default: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Requests of each client, one after another, each on a new connection (backlog, services) [default: 5; services: 1000]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests (backlog)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l service-time -d 'Service time of a request: built-in servers are told it, of others it is assumed (backlog) [default: 40ms]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages, all connections together (echo, churn, phases)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -s d -l duration -d 'Stop after this long (all but backlog, accept, hold) [default: 2s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -s d -l duration -d 'Stop after this long (echo, fanout, churn, phases) [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' (echo, churn, phases) [default: 300ms]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01 (echo, phases)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'Longest measurement with --confidence (echo, phases) [default: 30s]' -r
@@ -65,19 +66,27 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l hold -d 'How long 
 complete -c throng -n "__fish_throng_using_subcommand run" -l pings -d 'Connections to ping, spread evenly, or all (hold, phases) [default: 1000 at most]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l connect-concurrency -d 'Connects in flight for each shard; 1: one after another over all shards (fanout, hold, phases) [default: 64, fewer with many shards; fanout: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l connect-rate -d 'Connects begun per second (fanout, hold, phases) [default: as fast as possible]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6; backlog, fanout: 3; hold: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l repeats -d 'Repeats of each target and setting [default: 6; backlog, fanout, services: 3; hold: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l baseline -d 'Target to compare the others with [default: the first]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l services -d 'Services: processes of a server that are one target, each asked by every client (services) [default: 20]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l tasks -d 'Tasks of a client under way at once; it has one with each service (services) [default: 25]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l count -d 'How far a service counts for each request: its work (services) [default: 1000]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l reuse -d 'Whether a task keeps its connection; false: each request makes one, which is part of its time (services) [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l listeners -d 'Listeners of each service (services) [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l choice -d 'Which listener of a service is asked: one by chance for each request, or one for all requests of a client (services) [default: random]' -r -f -a "random\t''
+bound\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop (echo, phases) [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l lockstep -d 'Lockstep: groups of this many connections send one message each and wait for all replies (echo, phases)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies (all but backlog, accept, hold)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps between messages of an open loop (all but backlog, accept, hold) [default: constant]' -r -f -a "constant\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies (echo, fanout, churn, phases)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps between messages of an open loop (echo, fanout, churn, phases) [default: constant]' -r -f -a "constant\t''
 exponential\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l line -d 'Line that one client sends and all receive, without its newline; \\t and other escapes work (fanout) [default: hello]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l greeting -d 'Line that the server greets each connection with (fanout) [default: connected]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of a message, 1 to 1048576 (all but accept, fanout) [default: 6]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes (all but accept, fanout)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes (all but accept, fanout)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of a message, 1 to 1048576 (all but accept, fanout, services) [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes (all but accept, fanout, services)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes (all but accept, fanout, services)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -96,11 +105,11 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel 
 complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024; backlog: 5]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4]' -r -f -a "ipv4\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4; services: unix]' -r -f -a "ipv4\t''
 ipv6\t''
 unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does (all but backlog, accept, churn) [default: per-trial]' -r -f -a "per-trial\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does (echo, fanout, hold, phases) [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand run" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
@@ -414,6 +423,60 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l quick -d 'Fewer 
 complete -c throng -n "__fish_throng_using_subcommand churn" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand churn" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand services" -l clients -d 'Clients, each with a task at every service [default: 20]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l workload -d 'What services are asked in: frames of JSON, or HTTP [default: framed]' -r -f -a "oneshot\t''
+http\t''
+framed\t''
+echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l requests -d 'Requests of each task, one after another [default: 1000]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l repeats -d 'Repeats of each target and setting [default: 3]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l baseline -d 'Target to compare the others with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l services -d 'Services: processes of a server that are one target, each asked by every client [default: 20]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l tasks -d 'Tasks of a client under way at once; it has one with each service [default: 25]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l count -d 'How far a service counts for each request: its work [default: 1000]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l reuse -d 'Whether a task keeps its connection; false: each request makes one, which is part of its time [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l listeners -d 'Listeners of each service [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l choice -d 'Which listener of a service is asked: one by chance for each request, or one for all requests of a client [default: random]' -r -f -a "random\t''
+bound\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l timeout -d 'Timeout of a reply [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l family -d 'Address family that servers listen on; unix where connections are kept [default: unix]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand services" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l format -d 'Form of the report' -r -f -a "terminal\t''
+markdown\t''
+csv\t''
+csv-tidy\t''
+json\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand services" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand services" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand services" -l quick -d 'Fewer and shorter trials: two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand services" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand services" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
+complete -c throng -n "__fish_throng_using_subcommand services" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
 broadcast\t'a greeting, then every line goes to all connections'
 http\t'HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts'

@@ -233,10 +233,12 @@ impl<'a> Evidence<'a> {
         self.seen.somaxconn.filter(|_| self.is_in_sight())
     }
 
-    /// Where the generator connects to; absent of anything but TCP.
+    /// Where the generator connects to; absent of anything but TCP, and of several addresses.
     pub(crate) fn tcp_address(&self) -> Option<SocketAddr> {
-        let address = self.trial.job.fleet.address.strip_prefix("tcp://")?;
-        address.parse().ok()
+        let [address] = &self.trial.job.fleet.addresses[..] else {
+            return None;
+        };
+        address.strip_prefix("tcp://")?.parse().ok()
     }
 }
 

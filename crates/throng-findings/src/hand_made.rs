@@ -172,7 +172,7 @@ fn target() -> TargetRecord {
         uses_every_cpu: false,
         options: ServeOptions::default(),
         command: None,
-        address: None,
+        addresses: vec![],
         http: None,
     }
 }
@@ -180,7 +180,7 @@ fn target() -> TargetRecord {
 fn job(setting: &Setting) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
-            address: "tcp://127.0.0.1:80".to_owned(),
+            addresses: vec!["tcp://127.0.0.1:80".to_owned()],
             connections: setting.connections,
             serves_at_once: None,
             shards: setting.shards,
@@ -258,6 +258,8 @@ fn setting() -> Setting {
         generator_cpus: vec![],
         listen: ListenFamily::Ipv4,
         backlog: 5,
+        services: 1,
+        listeners: 1,
         workers: None,
         accept_threads: None,
         delay_inline: false,

@@ -20,8 +20,10 @@ pub struct Ending {
     pub how: String,
     /// A built-in server's last words.
     pub served: Option<Served>,
-    /// Its last output.
+    /// Its last output; of several services that of the one that `how` is of.
     pub tail: Vec<String>,
+    /// The last output of each, where several services are one target.
+    pub tails: Vec<Vec<String>>,
 }
 
 /// `served connections=N bytes=M`.
@@ -60,6 +62,7 @@ impl Ending {
             how: "exit status: 0".to_owned(),
             served: None,
             tail: vec![],
+            tails: vec![],
         }
     }
 }

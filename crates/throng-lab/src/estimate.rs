@@ -66,18 +66,24 @@ const YEAR: f64 = 365.0 * 86_400.0;
 #[must_use]
 pub fn estimate(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Duration {
     let of_target = |target| of_sweep(plan, target, models, limits);
-    let pass: f64 = plan.targets.iter().map(of_target).sum();
+    let pass: f64 = (0..plan.targets.len() as u32).map(of_target).sum();
     let trials = f64::from(crate::order::trials(plan));
     let keeping = PER_KEPT_TRIAL * trials * trials / 2.0;
     seconds((pass + PER_LAUNCH * launches(plan)) * f64::from(plan.repeats) + keeping)
 }
 
 /// All settings of a target, once.
-fn of_sweep(plan: &Plan, target: &TargetRecord, models: &[BuiltInModel], limits: &Limits) -> f64 {
+fn of_sweep(plan: &Plan, place: u32, models: &[BuiltInModel], limits: &Limits) -> f64 {
+    let target = &plan.targets[place as usize];
+    let settings = || {
+        let all = (0..).zip(&plan.settings);
+        let own = all.filter(|&(setting, _)| plan.is_measured(place, setting));
+        own.map(|(_, setting)| setting)
+    };
     let model = model_of(models, target);
     // The fewest connections that are too many, and how many of them are opened.
     let mut ends: HashMap<Launch, (u32, u32)> = HashMap::new();
-    for setting in &plan.settings {
+    for setting in settings() {
         if let Some(room) = room(plan, target, setting, models, limits) {
             let end = (setting.connections, room);
             let least = ends.entry(Launch::of(setting)).or_insert(end);
@@ -96,7 +102,7 @@ fn of_sweep(plan: &Plan, target: &TargetRecord, models: &[BuiltInModel], limits:
         }
         _ => trial(setting, target, model),
     };
-    plan.settings.iter().map(of_setting).sum()
+    settings().map(of_setting).sum()
 }
 
 /// Connections that are opened, where not all that are asked for will be served.
@@ -218,7 +224,7 @@ fn rate(spec: &ExchangeSpec) -> f64 {
             rate_per_second, ..
         } => rate_per_second,
         _ if spec.connection != ConnectionUse::Kept => MODEST_CYCLE_RATE,
-        Pacing::Closed { .. } | Pacing::Lockstep { .. } => MODEST_RATE,
+        Pacing::Closed { .. } | Pacing::Lockstep { .. } | Pacing::Tasks(_) => MODEST_RATE,
     }
 }
 

@@ -31,6 +31,14 @@ fn connectable(setting: &Setting, at_once: u32) -> u32 {
 
 /// Fits a job to a server that serves so many connections at once: what is done with single ones is done with no more than there are.
 pub(crate) fn limit(job: &mut LoadJob, setting: &Setting, at_once: u32) {
+    // Clients with tasks are whole: what becomes of those that wait is their question.
+    if job
+        .phases
+        .exchange()
+        .is_some_and(|spec| spec.pacing.tasks().is_some())
+    {
+        return;
+    }
     let connections = connectable(setting, at_once);
     job.fleet.serves_at_once = Some(at_once);
     job.fleet.connections = connections;
@@ -47,14 +55,14 @@ pub(crate) fn limit(job: &mut LoadJob, setting: &Setting, at_once: u32) {
     }
 }
 
-/// The job of a cell against a server at `address`. Each repeat has payloads and arrivals of its own, the same for all
+/// The job of a cell against a server at these addresses. Each repeat has payloads and arrivals of its own, the same for all
 /// targets.
-pub(crate) fn job(plan: &Plan, cell: Cell, address: &Address) -> LoadJob {
+pub(crate) fn job(plan: &Plan, cell: Cell, addresses: &[Address]) -> LoadJob {
     let setting = &plan.settings[cell.setting as usize];
     let target = &plan.targets[cell.target as usize];
     LoadJob {
         fleet: FleetSpec {
-            address: address.to_string(),
+            addresses: addresses.iter().map(Address::to_string).collect(),
             connections: setting.connections,
             serves_at_once: None,
             shards: setting.shards,
@@ -100,7 +108,7 @@ pub(crate) fn for_tests() -> LoadJob {
         server_lives_on: false,
     };
     let address = Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into());
-    job(&plan, cell, &address)
+    job(&plan, cell, std::slice::from_ref(&address))
 }
 
 #[cfg(test)]
@@ -135,7 +143,7 @@ mod tests {
             server_lives_on: false,
         };
         let address = "127.0.0.1:9".parse().expect("an address");
-        let mut job = job(&plan, cell, &address);
+        let mut job = job(&plan, cell, std::slice::from_ref(&address));
         limit(&mut job, &plan.settings[0], 1);
         assert_eq!((job.fleet.connections, job.fleet.shards), (6, 6));
         let [_, _, PhaseSpec::Ping(spec), _] = &job.phases.0[..] else {
@@ -159,7 +167,9 @@ mod tests {
             job(
                 &plan,
                 cell,
-                &Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into()),
+                &[Address::any_loopback_port(
+                    std::net::Ipv4Addr::LOCALHOST.into(),
+                )],
             )
             .phases
         };
@@ -185,7 +195,7 @@ mod tests {
             server_lives_on: false,
         };
         let address = Address::any_loopback_port(std::net::Ipv4Addr::LOCALHOST.into());
-        let mut job = job(&plan, cell, &address);
+        let mut job = job(&plan, cell, std::slice::from_ref(&address));
         limit(&mut job, &plan.settings[0], 1_018);
         assert_eq!(job.fleet.connections, 1_034);
         let PhaseSpec::Get(put) = &job.phases.0[2] else {
@@ -207,7 +217,7 @@ mod tests {
                 repeat: 0,
                 server_lives_on: false,
             };
-            let job = job(&plan, cell, &address);
+            let job = job(&plan, cell, std::slice::from_ref(&address));
             match job.phases.protocol().expect("one").clone() {
                 Protocol::Request { send, .. } => String::from_utf8(send).expect("text"),
                 other => panic!("{other:?}"),

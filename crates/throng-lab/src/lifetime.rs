@@ -21,6 +21,8 @@ pub(crate) struct Launch {
     cpus: Vec<u32>,
     ready_timeout_ns: u64,
     kernel: BTreeMap<String, String>,
+    services: u32,
+    listeners: u32,
 }
 
 impl Launch {
@@ -37,6 +39,8 @@ impl Launch {
             cpus: setting.server_cpus.clone(),
             ready_timeout_ns: setting.ready_timeout_ns,
             kernel: setting.kernel.clone(),
+            services: setting.services,
+            listeners: setting.listeners,
         }
     }
 }
@@ -64,10 +68,13 @@ pub(crate) fn units(plan: &Plan) -> Vec<Unit> {
             TargetKind::Running | TargetKind::Multiplexer => &apart,
             TargetKind::BuiltIn | TargetKind::Catalogue | TargetKind::Command => &shared,
         };
-        units.extend(groups.iter().map(|settings| Unit {
-            target,
-            settings: settings.clone(),
-        }));
+        let own = groups.iter().map(|settings| {
+            let all = settings.iter().copied();
+            all.filter(|&setting| plan.is_measured(target, setting))
+                .collect()
+        });
+        let own = own.filter(|settings: &Vec<u32>| !settings.is_empty());
+        units.extend(own.map(|settings| Unit { target, settings }));
     }
     units
 }

@@ -24,9 +24,7 @@ pub(crate) struct Cell {
 
 /// How many trials a plan has; `u32::MAX` stands for more.
 pub(crate) fn trials(plan: &Plan) -> u32 {
-    (plan.targets.len() as u32)
-        .saturating_mul(plan.settings.len() as u32)
-        .saturating_mul(plan.repeats)
+    (plan.cells().count() as u32).saturating_mul(plan.repeats)
 }
 
 /// The trials in their order. Passes are shuffled as they come, so that a million repeats cost nothing in advance.

@@ -168,7 +168,7 @@ fn blank(name: String, kind: TargetKind) -> TargetRecord {
         options: ServeOptions::default(),
         http: None,
         command: None,
-        address: None,
+        addresses: vec![],
     }
 }
 
@@ -182,7 +182,7 @@ fn running(name: &str, address: &str) -> Result<TargetRecord, PlanError> {
         return Err(PlanError::PortZero(name.to_owned()));
     }
     Ok(TargetRecord {
-        address: Some(address.connectable().to_string()),
+        addresses: vec![address.connectable().to_string()],
         ..blank(name.to_owned(), TargetKind::Running)
     })
 }

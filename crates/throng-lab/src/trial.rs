@@ -89,7 +89,7 @@ impl Bench<'_> {
 
     /// A trial that is not made: what came of one before says enough.
     pub(crate) fn spare(&self, cell: Cell, order: u32, outcome: Outcome) -> Trial {
-        let mut trial = self.blank(cell, &unknown_address());
+        let mut trial = self.blank(cell, &[unknown_address()]);
         trial.order = order;
         trial.started_at_ns = monotonic_ns().saturating_sub(self.started_at_ns);
         trial.outcome = outcome;
@@ -109,7 +109,7 @@ impl Bench<'_> {
         let subject = match self.subject(target, setting, servers) {
             Ok(subject) => subject,
             Err(error) => {
-                let mut trial = self.blank(cell, &unknown_address());
+                let mut trial = self.blank(cell, &[unknown_address()]);
                 if !matches!(error, LaunchError::Interrupted) {
                     trial.outcome = Outcome::Failed {
                         message: error.to_string(),
@@ -120,8 +120,8 @@ impl Bench<'_> {
             }
         };
         let (announced, life, observed) = subject;
-        let address = announced.address;
-        let mut trial = self.blank(cell, &address);
+        let addresses = announced.addresses;
+        let mut trial = self.blank(cell, &addresses);
         trial.server_ordinal = life.as_ref().map(|life| life.ordinal);
         trial.workers = announced.workers;
         if let Some(at_once) = announced.serves_at_once {
@@ -132,8 +132,9 @@ impl Bench<'_> {
             .map_or_else(Network::own, |life| life.server.network.clone());
         trial.network = network::kind(&network);
         let mut observer = Observer::new(observed, network.clone());
-        let listener = match (&address, &observer.server) {
-            (Address::Tcp(tcp), Some(_)) => Some(*tcp),
+        // Of several none is looked at: what one of them has tells nothing of the others.
+        let listener = match (&addresses[..], &observer.server) {
+            ([Address::Tcp(tcp)], Some(_)) => Some(*tcp),
             _ => None,
         };
         observer.expect(&trial.job, listener);
@@ -141,7 +142,7 @@ impl Bench<'_> {
             let found = network.find_listener(at).ok().flatten()?;
             Some(found.accept_queue_limit)
         });
-        let account = self.observe_connections(cell, &address, &network);
+        let account = self.observe_connections(cell, &addresses, &network);
         let ended = self.load(
             (setting, &trial.job),
             network,
@@ -190,7 +191,7 @@ impl Bench<'_> {
             Ok(generator) => generator,
             Err(error) => return Ended::failed(error.to_string()),
         };
-        observer.generator_started(generator.tree, cpus_or_any(cpus));
+        observer.generator_started(generator.tree.clone(), cpus_or_any(cpus));
         generator.begin(job);
         let series = Series::new(started_at_ns, network, listener, generator.pid());
         load::follow(
@@ -208,11 +209,11 @@ impl Bench<'_> {
     fn observe_connections(
         &self,
         cell: Cell,
-        address: &Address,
+        addresses: &[Address],
         network: &Network,
     ) -> Option<KernelAccount> {
         let setting = &self.plan.settings[cell.setting as usize];
-        let Address::Tcp(server) = address else {
+        let [Address::Tcp(server)] = addresses else {
             return None;
         };
         if !setting.phases.is_of_requests() || !setting.observe {
@@ -236,9 +237,11 @@ impl Bench<'_> {
         setting: &Setting,
         servers: &mut Servers,
     ) -> Result<(Announced, Option<Life>, Option<Observed>), LaunchError> {
-        if let Some(address) = target.address.as_ref().and_then(|text| text.parse().ok()) {
-            let observed = find_running(&address);
-            return Ok((Announced::nothing(address), None, observed));
+        let running = target.addresses.iter().flat_map(|text| text.parse().ok());
+        let running: Vec<Address> = running.collect();
+        if !running.is_empty() {
+            let observed = find_running(&running);
+            return Ok((Announced::nothing(running), None, observed));
         }
         let launcher = Launcher {
             setting,
@@ -249,16 +252,16 @@ impl Bench<'_> {
         };
         let life = servers.living_or_launched(&launcher, target)?;
         let observed = Observed {
-            tree: life.server.tree,
+            tree: life.server.tree.clone(),
             cpus: cpus_or_any(&setting.server_cpus),
         };
         Ok((life.server.announced.clone(), Some(life), Some(observed)))
     }
 
     /// A trial of which nothing is known yet; ended early, unless told otherwise.
-    fn blank(&self, cell: Cell, address: &Address) -> Trial {
+    fn blank(&self, cell: Cell, addresses: &[Address]) -> Trial {
         let indices = (cell.target, cell.setting, cell.repeat);
-        Trial::new(indices, job(self.plan, cell, address))
+        Trial::new(indices, job(self.plan, cell, addresses))
     }
 }
 

@@ -22,9 +22,9 @@ use throng_record::{
     ClosePhase, ConnectPhase, ConnectionUse, ConnectionsPhase, ExchangePhase, ExchangeSpec,
     FleetSpec, LoadJob, Measured, PhaseSpec,
 };
-use throng_sys::address::Address;
 use throng_sys::clock::monotonic_ns;
 
+use crate::addresses::Addresses;
 use crate::control::{Interrupt, Orders, Progress, ProgressReading, Relay, ShardStage};
 use crate::error::LoadError;
 use crate::script::{Lines, Script};
@@ -77,20 +77,21 @@ impl Fleet {
     /// # Errors
     /// [`LoadError`] where the job contradicts itself or a shard cannot be made.
     pub fn assemble(job: &LoadJob, interrupt: Interrupt) -> Result<Self, LoadError> {
-        let address: Address = job.fleet.address.parse()?;
+        let addresses = Addresses::of(&job.fleet)?;
         validate(job)?;
         let seed = job.fleet.seed;
         let payload = match Lines::of(&job.phases) {
             Some(lines) => Payload::script(Script::of(&lines, seed)),
             None => Payload::messages(&job.phases.0, seed),
         };
-        Self::start(&job.fleet, address, payload, interrupt)
+        let clients = job.fleet.connections / job.phases.connections_of_client();
+        Self::start(&job.fleet, (addresses, clients), payload, interrupt)
     }
 
     /// Starts the shards of a fleet that has been found valid.
     fn start(
         spec: &FleetSpec,
-        address: Address,
+        (addresses, clients): (Addresses, u32),
         payload: Payload,
         interrupt: Interrupt,
     ) -> Result<Self, LoadError> {
@@ -106,18 +107,18 @@ impl Fleet {
             connected_at_ns: 0,
             fanout: payload.fanout,
         };
-        let sources = Sources::here(&spec.source, &address);
+        let sources = Sources::here(&spec.source, addresses.first());
         let mut first = 0;
         for shard in 0..spec.shards {
-            let connections =
-                spec.connections / spec.shards + u32::from(shard < spec.connections % spec.shards);
+            let own = clients / spec.shards + u32::from(shard < clients % spec.shards);
+            let connections = own * (spec.connections / clients);
             let progress = Arc::new(Progress::default());
             let assignment = Assignment {
                 shard,
                 first,
                 connections,
                 spec: Arc::clone(&spec),
-                address: address.clone(),
+                addresses: addresses.clone(),
                 sources: sources.clone(),
                 messages: payload.messages.clone(),
                 usage: payload.usage,

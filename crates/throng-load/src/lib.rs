@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod addresses;
 mod backend;
 mod confidence;
 mod connection;

@@ -1,13 +1,17 @@
 //! When messages are sent. One file for each discipline; all of them say only *which connection, and from when it counts*.
 
+use throng_record::TasksRecord;
+
 mod closed;
 mod lockstep;
 mod open;
 pub(crate) mod spacing;
+mod tasks;
 
 pub(crate) use closed::Closed;
 pub(crate) use lockstep::Lockstep;
 pub(crate) use open::Open;
+pub(crate) use tasks::Tasks;
 
 /// One message to be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,18 @@ pub(crate) trait Pacing {
     /// A reply has come on this connection.
     fn replied(&mut self, slot: u32, now_ns: u64, sends: &mut Vec<Send>);
 
+    /// A message has ended, by its reply or by a failure, of which the words say how. Told before either of the other two, and of messages after the
+    /// last one was sent too.
+    #[inline]
+    fn ended(
+        &mut self,
+        _slot: u32,
+        _now_ns: u64,
+        _outcome: Result<(), &str>,
+        _sends: &mut Vec<Send>,
+    ) {
+    }
+
     /// This connection has failed, with so many messages unanswered.
     fn lost(&mut self, slot: u32, outstanding: u32, now_ns: u64, sends: &mut Vec<Send>);
 
@@ -47,6 +63,17 @@ pub(crate) trait Pacing {
 
     /// Until when the loop may sleep, where nothing happens, without missing a due time; in the past where it must not.
     fn sleep_until_ns(&self, _now_ns: u64) -> Option<u64> {
+        None
+    }
+
+    /// Whether nothing more will ever be due, though fewer were sent than asked for.
+    #[inline]
+    fn is_done(&self) -> bool {
+        false
+    }
+
+    /// What became of the tasks, where clients have some; asked once, at the end.
+    fn tasks(&mut self) -> Option<TasksRecord> {
         None
     }
 

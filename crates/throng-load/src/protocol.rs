@@ -15,6 +15,7 @@ use throng_record::{Expect, Protocol};
 use crate::messages::Messages;
 use crate::quote;
 use frame::FrameReply;
+use http::HttpResponse;
 
 pub(crate) use reply::{Reply, Verdict};
 
@@ -38,6 +39,7 @@ pub(crate) enum Reading {
 
 /// The bit of what is remembered that says that a reply has begun, where the other bits do not tell.
 const BEGUN: u32 = 1 << 31;
+const WITHOUT_END: &str = "a response of no told length, which only the connection's end would end";
 
 /// How replies are recognised.
 #[derive(Clone, Debug)]
@@ -61,20 +63,68 @@ enum Rule {
     },
     /// Up to the end of input; remembered is whether anything has come.
     End,
-    /// A frame; remembered is whether a part of it is kept.
-    Frame(RefCell<Frames>),
+    /// What a reader of its own finds the end of; remembered is whether one has begun.
+    Parsed(RefCell<Parsed>),
 }
 
 /// Replies that were cut, by connection, and what was wrong with the last wrong one.
-#[derive(Clone, Debug, Default)]
-struct Frames {
-    begun: HashMap<u32, FrameReply>,
+#[derive(Clone, Debug)]
+struct Parsed {
+    new: Parser,
+    begun: HashMap<u32, Parser>,
     wrong: String,
 }
 
+#[derive(Clone, Debug)]
+enum Parser {
+    Frame(FrameReply),
+    Http(HttpResponse),
+}
+
+impl Parsed {
+    fn of(new: Parser) -> Rule {
+        Rule::Parsed(RefCell::new(Self {
+            new,
+            begun: HashMap::new(),
+            wrong: String::new(),
+        }))
+    }
+
+    fn read(&mut self, connection: u32, remembered: u32, bytes: &[u8]) -> Reading {
+        let begun = (remembered > 0).then(|| self.begun.remove(&connection));
+        let mut parser = begun.flatten().unwrap_or_else(|| self.new.clone());
+        match parser.read(bytes) {
+            Ok(Some(used)) => Reading::Complete(used),
+            Ok(None) => {
+                self.begun.insert(connection, parser);
+                Reading::Partial(BEGUN)
+            }
+            Err(words) => {
+                self.wrong = words;
+                Reading::Wrong
+            }
+        }
+    }
+}
+
+impl Parser {
+    /// Of how many of the bytes the reply has its end; `None` where it goes on.
+    fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, String> {
+        match self {
+            Self::Frame(frame) => frame.read(bytes),
+            Self::Http(response) => match response.read(bytes) {
+                Verdict::Complete(used) => Ok(Some(used)),
+                Verdict::Unfinished if response.is_complete_at_end() => Err(WITHOUT_END.to_owned()),
+                Verdict::Unfinished => Ok(None),
+                Verdict::Wrong(words) => Err(words.into_owned()),
+                Verdict::Status(words) => Err(words),
+            },
+        }
+    }
+}
+
 impl Replies {
-    /// `None` for HTTP, whose reader must remember more than a number.
-    pub(crate) fn of(protocol: &Protocol, messages: &Messages, verify: bool) -> Option<Self> {
+    pub(crate) fn of(protocol: &Protocol, messages: &Messages, verify: bool) -> Self {
         let rule = match protocol {
             Protocol::Echo { .. } => Rule::Echo(messages.clone()),
             Protocol::Request {
@@ -99,13 +149,13 @@ impl Replies {
             Protocol::Request {
                 expect: Expect::Frame,
                 ..
-            } => Rule::Frame(RefCell::default()),
+            } => Parsed::of(Parser::Frame(FrameReply::new(verify))),
             Protocol::Request {
                 expect: Expect::HttpResponse,
                 ..
-            } => return None,
+            } => Parsed::of(Parser::Http(HttpResponse::new(verify))),
         };
-        Some(Self { rule, verify })
+        Self { rule, verify }
     }
 
     /// Reads on in the reply to a connection's n-th message, of which `remembered` is known. `bytes` is not empty.
@@ -120,9 +170,7 @@ impl Replies {
                 fallback,
             } => search(delimiter, fallback, remembered, bytes),
             Rule::End => Reading::Partial(1),
-            Rule::Frame(frames) => {
-                self.frame(&mut frames.borrow_mut(), connection, remembered, bytes)
-            }
+            Rule::Parsed(parsed) => parsed.borrow_mut().read(connection, remembered, bytes),
         }
     }
 
@@ -132,7 +180,7 @@ impl Replies {
             Rule::Echo(messages) => Some(messages.size() as u64),
             Rule::Text(text) => Some(text.len() as u64),
             Rule::Bytes(count) => Some((*count).into()),
-            Rule::Until { .. } | Rule::End | Rule::Frame(_) => None,
+            Rule::Until { .. } | Rule::End | Rule::Parsed(_) => None,
         }
     }
 
@@ -152,34 +200,12 @@ impl Replies {
             Rule::Echo(messages) => messages.bytes(connection, n),
             Rule::Text(text) => text,
             Rule::Bytes(_) | Rule::Until { .. } | Rule::End => &[],
-            Rule::Frame(frames) => return frames.borrow().wrong.clone(),
+            Rule::Parsed(parsed) => return parsed.borrow().wrong.clone(),
         };
         let (begun, _) = whole.split_at(whole.len().min(remembered as usize));
         let mut came = begun.to_vec();
         came.extend(bytes);
         quote::came_instead(&came, whole)
-    }
-
-    fn frame(
-        &self,
-        frames: &mut Frames,
-        connection: u32,
-        remembered: u32,
-        bytes: &[u8],
-    ) -> Reading {
-        let begun = (remembered > 0).then(|| frames.begun.remove(&connection));
-        let mut reader = begun.flatten().unwrap_or(FrameReply::new(self.verify));
-        match reader.read(bytes) {
-            Ok(Some(used)) => Reading::Complete(used),
-            Ok(None) => {
-                frames.begun.insert(connection, reader);
-                Reading::Partial(BEGUN)
-            }
-            Err(words) => {
-                frames.wrong = words;
-                Reading::Wrong
-            }
-        }
     }
 
     /// Whether the end of input completes a reply of which `remembered` is known.
@@ -266,7 +292,7 @@ mod tests {
             send: b"?".to_vec(),
             expect,
         };
-        Replies::of(&protocol, &Messages::of(&protocol, 1), true).expect("no HTTP")
+        Replies::of(&protocol, &Messages::of(&protocol, 1), true)
     }
 
     /// Feeds `bytes` in pieces of `piece` and returns where the first reply ended, or `None` where it was wrong or unfinished.
@@ -315,7 +341,7 @@ mod tests {
     #[test]
     fn without_verification_only_the_length_counts() {
         let protocol = Protocol::Echo { size_bytes: 4 };
-        let replies = Replies::of(&protocol, &Messages::of(&protocol, 1), false).expect("no HTTP");
+        let replies = Replies::of(&protocol, &Messages::of(&protocol, 1), false);
         assert_eq!(end_of_first(&replies, b"\0\0\0\0", 3), Some(4));
     }
 

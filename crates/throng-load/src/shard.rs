@@ -21,9 +21,9 @@ use throng_record::{
     Arrivals, Backend as BackendName, ClosePhase, ConnectionUse, ExchangeSpec, FleetSpec,
     Pacing as PacingSpec,
 };
-use throng_sys::address::Address;
 use throng_sys::{affinity, clock, descriptor_table};
 
+use crate::addresses::Addresses;
 use crate::backend::Backend;
 use crate::backend::epoll::EpollBackend;
 use crate::backend::io_uring::{UringBackend, Usage};
@@ -31,7 +31,7 @@ use crate::connection::Connection;
 use crate::control::{Interrupt, Orders, Progress, Relay, ShardStage};
 use crate::error::{LoadError, MAKE_RING, PIN};
 use crate::messages::Messages;
-use crate::pacing::{Closed, Lockstep, Open};
+use crate::pacing::{Closed, Lockstep, Open, Tasks};
 use crate::protocol::Replies;
 use crate::script::Script;
 use crate::source::Sources;
@@ -87,7 +87,7 @@ pub(crate) struct Assignment {
     pub(crate) first: u32,
     pub(crate) connections: u32,
     pub(crate) spec: Arc<FleetSpec>,
-    pub(crate) address: Address,
+    pub(crate) addresses: Addresses,
     pub(crate) sources: Sources,
     pub(crate) messages: Messages,
     pub(crate) usage: Usage,
@@ -217,14 +217,17 @@ impl<B: Backend> Shard<B> {
     }
 
     fn exchange(&mut self, spec: &ExchangeSpec) -> Result<ShardExchange, LoadError> {
-        let replies = Replies::of(&spec.protocol, &self.assignment.messages, spec.verify)
-            .expect("HTTP on kept connections is refused before a shard is made");
+        let replies = Replies::of(&spec.protocol, &self.assignment.messages, spec.verify);
         match spec.pacing {
             PacingSpec::Closed { outstanding } => {
                 exchange::run(self, spec, replies, Closed::new(outstanding))
             }
             PacingSpec::Lockstep { group } => {
                 exchange::run(self, spec, replies, Lockstep::new(group))
+            }
+            PacingSpec::Tasks(tasks) => {
+                let pacing = Tasks::new(tasks, tasks.choices, spec.stop.each(), self.seed());
+                exchange::run(self, spec, replies, pacing)
             }
             PacingSpec::Open {
                 rate_per_second,
@@ -253,6 +256,10 @@ impl<B: Backend> Shard<B> {
                 let pacing = self.open_loop(rate_per_second, arrivals, outstanding, spin);
                 requests::run(self, spec, log, pacing)
             }
+            PacingSpec::Tasks(tasks) => {
+                let pacing = Tasks::new(tasks, 1, spec.stop.each(), self.seed());
+                requests::run(self, spec, log, pacing)
+            }
             PacingSpec::Closed { .. } | PacingSpec::Lockstep { .. } => {
                 requests::run(self, spec, log, Closed::new(1))
             }
@@ -269,10 +276,21 @@ impl<B: Backend> Shard<B> {
     ) -> Open {
         let (shard, shards) = (self.assignment.shard, self.assignment.spec.shards);
         let (offset, shards) = (f64::from(shard) / f64::from(shards), f64::from(shards));
-        let salt = u64::from(self.assignment.shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let seed = self.assignment.spec.seed ^ salt;
         let rate_per_second = rate_per_second / shards;
-        Open::new(rate_per_second, offset, arrivals, outstanding, spin, seed)
+        Open::new(
+            rate_per_second,
+            offset,
+            arrivals,
+            outstanding,
+            spin,
+            self.seed(),
+        )
+    }
+
+    /// The fleet's, made another for each shard.
+    fn seed(&self) -> u64 {
+        let salt = u64::from(self.assignment.shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.assignment.spec.seed ^ salt
     }
 
     /// The index within the fleet of a slot of this shard.

@@ -264,5 +264,5 @@ fn jobs_that_contradict_themselves_are_refused_in_words() {
         with(|job| job.exchange_spec().pacing = Pacing::Closed { outstanding: 0 })
             .contains("outstanding")
     );
-    assert!(with(|job| job.fleet.address = "nonsense".into()).contains("HOST:PORT"));
+    assert!(with(|job| job.fleet.addresses = vec!["nonsense".into()]).contains("HOST:PORT"));
 }

@@ -79,8 +79,9 @@ impl Closing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FleetSpec {
-    /// Where to connect: `tcp://HOST:PORT` with a numeric host, or `unix:PATH`.
-    pub address: String,
+    /// Where to connect: `tcp://HOST:PORT` with a numeric host, or `unix:PATH`. At least one; where there are several, connection `i` goes to the
+    /// one at `i` modulo their number.
+    pub addresses: Vec<String>,
     /// Connections in all, at least 1.
     pub connections: u32,
     /// The most connections that the server serves at the same time; absent where its design sets no bound. Where there are more, those
@@ -109,6 +110,18 @@ pub struct FleetSpec {
     pub connect_timeout_ns: u64,
     /// How long one reply may take.
     pub reply_timeout_ns: u64,
+}
+
+impl FleetSpec {
+    /// The address, or the first of several with their number: for words.
+    #[must_use]
+    pub fn address_in_words(&self) -> String {
+        match &self.addresses[..] {
+            [] => "nowhere".to_owned(),
+            [one] => one.clone(),
+            [first, others @ ..] => format!("{first} and {} more", others.len()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorCounts, ErrorKind, Histogram, Timeline};
+use crate::{ErrorCounts, ErrorKind, Histogram, TasksRecord, Timeline};
 
 /// Opening every connection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -172,7 +172,7 @@ pub struct ExchangePhase {
     /// the end: the server did not keep up with the offered rate. (Or because the generator looked too late: its scheduling error
     /// bounds these.) 0 where a count ends the window: nothing was asked for beyond it.
     pub due_unsent: u64,
-    /// Open loop and lockstep: the mean number outstanding in the measured window, by two accounts.
+    /// Open loop, lockstep and tasks: the mean number outstanding in the measured window, by two accounts.
     pub outstanding: Option<Outstanding>,
     /// Of replies that came in several reads, the time from the first to the last; absent where every reply came whole.
     pub between_pieces: Option<Histogram>,
@@ -192,6 +192,8 @@ pub struct ExchangePhase {
     pub connections_silent: u32,
     /// Failures by kind, warm-up included.
     pub errors: ErrorCounts,
+    /// What became of clients that have tasks with several services; absent where they have none.
+    pub tasks: Option<TasksRecord>,
     /// For a stop by confidence: the interval's half-width ÷ mean as reached.
     pub relative_half_width_reached: Option<f64>,
 }

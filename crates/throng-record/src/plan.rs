@@ -22,19 +22,22 @@ pub enum Experiment {
     Hold,
     /// How many cycles of connect, request, reply and close a second?
     Churn,
+    /// How long does each client take for its requests to several services?
+    Services,
     /// What does each phase measure and cost, in the order that the plan has written?
     Phases,
 }
 
 impl Experiment {
     /// Each of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Echo,
         Self::Backlog,
         Self::Accept,
         Self::Fanout,
         Self::Hold,
         Self::Churn,
+        Self::Services,
         Self::Phases,
     ];
 
@@ -59,6 +62,7 @@ impl Experiment {
             Self::Fanout => "fanout",
             Self::Hold => "hold",
             Self::Churn => "churn",
+            Self::Services => "services",
             Self::Phases => "phases",
         }
     }
@@ -92,6 +96,9 @@ impl Experiment {
             }
             Self::Hold => "How many connections can be held, at how many bytes each?",
             Self::Churn => "How many cycles of connect, request, reply and close a second?",
+            Self::Services => {
+                "How long does each client take for its requests to several services?"
+            }
             Self::Phases => "What does each phase measure, and what does it cost?",
         }
     }
@@ -138,6 +145,28 @@ pub struct Plan {
     pub swept: Vec<String>,
     /// Every combination of those values, in the order of the report; each is measured on each target.
     pub settings: Vec<Setting>,
+    /// For each target the settings that it is measured at, by index; absent where each is measured at all.
+    pub measured_at: Option<Vec<Vec<u32>>>,
+}
+
+impl Plan {
+    /// Whether this target is measured at this setting.
+    #[must_use]
+    pub fn is_measured(&self, target: u32, setting: u32) -> bool {
+        let own = self.measured_at.as_ref();
+        own.is_none_or(|all| {
+            let own = all.get(target as usize);
+            own.is_some_and(|settings| settings.contains(&setting))
+        })
+    }
+
+    /// Every target at every setting that it is measured at, by index.
+    pub fn cells(&self) -> impl Iterator<Item = (u32, u32)> {
+        let settings = 0..self.settings.len() as u32;
+        let all = (0..self.targets.len() as u32)
+            .flat_map(move |target| settings.clone().map(move |setting| (target, setting)));
+        all.filter(|&(target, setting)| self.is_measured(target, setting))
+    }
 }
 
 /// The address family that launched servers listen on.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::TasksSpec;
+
 /// What one message is and what its reply must be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -51,6 +53,9 @@ pub enum Pacing {
         /// Unanswered messages per connection, at least 1.
         outstanding: u32,
     },
+    /// Closed loop of clients that have a task with each of several services: one request under way for each task, and the tasks end after so
+    /// many ([`Stop::MessagesEach`]). A request that fails ends its task.
+    Tasks(TasksSpec),
     /// Closed loop in step: a group of `group` connections sends one message on each, waits for all replies, then goes on.
     Lockstep {
         /// Connections in a group, at least 1; the last group may be smaller.
@@ -76,7 +81,16 @@ impl Pacing {
     pub fn outstanding(&self) -> u32 {
         match self {
             Self::Closed { outstanding } | Self::Open { outstanding, .. } => *outstanding,
-            Self::Lockstep { .. } => 1,
+            Self::Lockstep { .. } | Self::Tasks(_) => 1,
+        }
+    }
+
+    /// The tasks, where clients have some.
+    #[must_use]
+    pub fn tasks(&self) -> Option<&TasksSpec> {
+        match self {
+            Self::Tasks(spec) => Some(spec),
+            Self::Closed { .. } | Self::Lockstep { .. } | Self::Open { .. } => None,
         }
     }
 
@@ -124,7 +138,7 @@ impl Amount {
 pub enum Stop {
     /// After exactly this many messages over the whole fleet.
     Messages(u64),
-    /// After exactly this many messages of each client. Where each message has a connection of its own.
+    /// After exactly this many messages of each client where each message has a connection of its own; of each task where clients have tasks.
     MessagesEach(u64),
     /// After this many nanoseconds; what is then under way is still awaited and recorded.
     DurationNs(u64),
@@ -135,6 +149,17 @@ pub enum Stop {
         /// The longest that is waited for it.
         max_duration_ns: u64,
     },
+}
+
+impl Stop {
+    /// Messages of each client or task, where their number is what ends it; without a bound otherwise.
+    #[must_use]
+    pub fn each(self) -> u64 {
+        match self {
+            Self::MessagesEach(each) => each,
+            Self::Messages(_) | Self::DurationNs(_) | Self::Confidence { .. } => u64::MAX,
+        }
+    }
 }
 
 /// Whether messages share connections.

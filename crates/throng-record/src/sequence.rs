@@ -199,6 +199,18 @@ impl Sequence {
         self.has(PhaseName::Request)
     }
 
+    /// Connections that belong to one client, and are never divided between two threads of the generator.
+    #[must_use]
+    pub fn connections_of_client(&self) -> u32 {
+        let exchange = self.exchange();
+        let tasks = exchange.and_then(|spec| Some((spec.pacing.tasks()?, spec.connection)));
+        match tasks {
+            None => 1,
+            Some((tasks, ConnectionUse::Kept)) => tasks.services.saturating_mul(tasks.choices),
+            Some((tasks, ConnectionUse::PerMessage { .. })) => tasks.services,
+        }
+    }
+
     /// Whether there is a phase of this name.
     #[must_use]
     pub fn has(&self, name: PhaseName) -> bool {

@@ -48,6 +48,10 @@ pub struct Setting {
     pub generator_cpus: Vec<u32>,
     /// Where launched servers listen.
     pub listen: ListenFamily,
+    /// Processes of a launched server that are one target together: launched, observed and ended together. 1 but where services are asked about.
+    pub services: u32,
+    /// Addresses that each of these processes listens on.
+    pub listeners: u32,
     /// Accept queue asked of launched servers.
     pub backlog: u32,
     /// Worker threads asked of launched servers; absent: the model's own choice.

@@ -26,6 +26,9 @@ pub struct SideRecord {
     pub window_ns: u64,
     /// CPU time used in the window by all processes of the tree, from the scheduler's nanosecond account.
     pub cpu_ns: u64,
+    /// The CPU time of each process that was launched, with those that it started, where several are one target, in the order of their numbers;
+    /// empty otherwise, and where one of them had ended.
+    pub cpu_ns_each: Vec<u64>,
     /// Time that its threads, together, could have run in the window and waited for a CPU: what others on the same CPUs took from it. Of
     /// threads that lived to its end, hence at least so much; absent where it could not be read.
     pub run_delay_ns: Option<u64>,

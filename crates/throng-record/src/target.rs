@@ -47,8 +47,8 @@ pub struct TargetRecord {
     pub options: ServeOptions,
     /// For a launched command: the command line, with `{port}` and `{address}` still in place.
     pub command: Option<String>,
-    /// For a running server: its address.
-    pub address: Option<String>,
+    /// For a running server: its address; of each, where several services are one target.
+    pub addresses: Vec<String>,
     /// For a running HTTP server: what is asked for, for example `/index.html`, and of which host.
     pub http: Option<HttpTarget>,
 }

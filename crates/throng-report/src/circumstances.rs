@@ -129,6 +129,7 @@ impl Circumstances<'_> {
             Pacing::Closed { outstanding } => {
                 format!("closed loop, {} outstanding on each", each(outstanding))
             }
+            Pacing::Tasks(_) => "closed loop, one request at a time for each task".to_owned(),
             Pacing::Lockstep { group } => {
                 let group = self.number("lockstep", (*group).into(), "connection");
                 format!("lockstep in groups of {group}")

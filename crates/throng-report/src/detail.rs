@@ -6,6 +6,7 @@ use crate::experiments::accept::along::Along;
 use crate::experiments::fanout::order::Order;
 use crate::experiments::hold::curve::Point;
 use crate::experiments::hold::memory::KernelMemory;
+use crate::experiments::services::FailedService;
 
 /// By experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +26,11 @@ pub enum Detail {
     Fanout {
         /// Empty where the record does not tell.
         order: Vec<Order>,
+    },
+    /// Where one of several services failed.
+    Services {
+        /// Of every trial that the row shows, by number.
+        failed: Vec<FailedService>,
     },
     /// Of the trial whose connecting took the median time.
     Hold {

@@ -9,6 +9,7 @@ pub mod fanout;
 pub mod hold;
 mod messages;
 mod phases;
+pub mod services;
 
 use throng_record::plan;
 
@@ -23,6 +24,7 @@ pub(crate) fn of(kind: plan::Experiment) -> &'static dyn Experiment {
         plan::Experiment::Accept => &accept::Accept,
         plan::Experiment::Fanout => &fanout::Fanout,
         plan::Experiment::Hold => &hold::Hold,
+        plan::Experiment::Services => &services::Services,
         plan::Experiment::Phases => &phases::Phases,
     }
 }

@@ -180,6 +180,7 @@ fn pacing_word(pacing: &Pacing) -> &'static str {
     match pacing {
         Pacing::Closed { .. } => "closed",
         Pacing::Lockstep { .. } => "lockstep",
+        Pacing::Tasks(_) => "tasks",
         Pacing::Open { .. } => "open",
     }
 }
@@ -189,7 +190,7 @@ fn rate_asked(pacing: &Pacing) -> Option<f64> {
         Pacing::Open {
             rate_per_second, ..
         } => Some(*rate_per_second),
-        Pacing::Closed { .. } | Pacing::Lockstep { .. } => None,
+        Pacing::Closed { .. } | Pacing::Lockstep { .. } | Pacing::Tasks(_) => None,
     }
 }
 

@@ -11,9 +11,10 @@ mod line;
 mod multiplex;
 mod request;
 mod sustain;
+mod tasks;
 mod trial;
 
-use throng_record::{PhaseName, Plan};
+use throng_record::{PhaseName, Plan, Setting};
 
 use crate::cost::Part;
 use crate::figure::Figure;
@@ -68,7 +69,15 @@ pub(crate) fn of_plan(plan: &Plan) -> Vec<Figure> {
     let has = |phase: &PhaseName| plan.settings.iter().any(|one| one.phases.has(*phase));
     let mut figures: Vec<Figure> = Vec::new();
     let of_phases = PHASES.into_iter().filter(has).flat_map(of_phase);
-    for figure in of_phases.chain(of_trial()) {
+    let is_of_tasks = |one: &Setting| {
+        let exchange = one.phases.exchange();
+        exchange.is_some_and(|spec| spec.pacing.tasks().is_some())
+    };
+    let of_tasks = match plan.settings.iter().any(is_of_tasks) {
+        true => tasks::figures(),
+        false => vec![],
+    };
+    for figure in of_phases.chain(of_tasks).chain(of_trial()) {
         if !figures.iter().any(|known| known.key == figure.key) {
             figures.push(figure);
         }
@@ -79,7 +88,8 @@ pub(crate) fn of_plan(plan: &Plan) -> Vec<Figure> {
 /// Every figure by the phase that it is of, `None` for those of the whole trial: for documentation.
 pub fn all() -> impl Iterator<Item = (Option<PhaseName>, Vec<Figure>)> {
     let of_phases = PHASES.map(|phase| (Some(phase), of_phase(phase)));
-    of_phases.into_iter().chain([(None, of_trial())])
+    let of_trial = [of_trial(), tasks::figures()].concat();
+    of_phases.into_iter().chain([(None, of_trial)])
 }
 
 #[cfg(test)]

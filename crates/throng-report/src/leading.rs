@@ -45,6 +45,8 @@ pub(crate) fn by_pacing(plan: &Plan) -> Compared {
     let exchange = first.and_then(|setting| setting.phases.exchange());
     match exchange.map(|asked| &asked.pacing) {
         Some(Pacing::Open { .. }) => Compared::LatencyP99,
-        Some(Pacing::Closed { .. } | Pacing::Lockstep { .. }) | None => Compared::MessagesPerSecond,
+        Some(Pacing::Closed { .. } | Pacing::Lockstep { .. } | Pacing::Tasks(_)) | None => {
+            Compared::MessagesPerSecond
+        }
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::experiments::accept::published as accept;
 use crate::experiments::backlog::published as backlog;
 use crate::experiments::echo::published as echo;
+use crate::experiments::services::published as services;
 
 /// What is published of one row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,4 +18,6 @@ pub enum Published {
     Backlog(backlog::Published),
     /// Of a multiplexer.
     Accept(accept::Published),
+    /// Of a system of services.
+    Services(services::Published),
 }

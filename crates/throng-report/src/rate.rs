@@ -71,7 +71,7 @@ fn asked_per_second(trial: &Trial) -> Option<f64> {
         Pacing::Open {
             rate_per_second, ..
         } => Some(rate_per_second),
-        Pacing::Closed { .. } | Pacing::Lockstep { .. } => None,
+        Pacing::Closed { .. } | Pacing::Lockstep { .. } | Pacing::Tasks(_) => None,
     }
 }
 

@@ -1,7 +1,7 @@
-//! One sample of everything that a launched command consists of: the process and all its descendants.
+//! One sample of everything that a launched command consists of, or several: each process and all its descendants.
 //!
-//! Method: one pass over `/proc/*/stat`. A process belongs to the tree if its chain of parents leads to the root,
-//! or if it is in the root's process group, where the root leads one: so a child whose parent has exited is not
+//! Method: one pass over `/proc/*/stat`. A process belongs to the tree if its chain of parents leads to a root,
+//! or if it is in a root's process group, where that leads one: so a child whose parent has exited is not
 //! lost. (`/proc/PID/task/TID/children` would be direct but is an optional part of the kernel, and costs one read
 //! per thread.) CPU time comes from the processes' CPU clocks, see [`crate::process`], so that 10 ms windows can
 //! be told apart; what is tick-based says so.
@@ -25,13 +25,19 @@ use crate::process;
 /// all the rest, and only [`ProcessTree::context_switches`] reads them.
 pub const THREADS_WITH_SWITCHES_MAX: u64 = 256;
 
-/// A process, by id and start, and its descendants, found anew at each sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Processes, by id and start, and their descendants, found anew at each sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessTree {
-    root_pid: u32,
-    /// Clock ticks from boot to the root's start: tells it from a later process of the same id.
-    root_start_ticks: u64,
-    root_leads_group: bool,
+    /// At least one.
+    roots: Vec<Root>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Root {
+    pid: u32,
+    /// Clock ticks from boot to its start: tells it from a later process of the same id.
+    start_ticks: u64,
+    leads_group: bool,
 }
 
 /// What a process tree has used so far, and what it holds now. Figures "so far" include living processes and
@@ -110,27 +116,29 @@ impl ProcessTree {
     /// # Errors
     /// [`process::is_gone`] if there is no such process.
     pub fn of(root_pid: u32) -> io::Result<Self> {
-        let root = process::stat(root_pid, &mut Vec::new())?;
         Ok(Self {
-            root_pid,
-            root_start_ticks: root.starttime,
-            root_leads_group: root.pgrp == root.pid,
+            roots: vec![Root::of(root_pid)?],
         })
     }
 
-    /// The id of the process at its root.
-    pub fn root_pid(&self) -> u32 {
-        self.root_pid
+    /// These trees as one; where there is none, nothing can be observed.
+    pub fn joined(trees: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let roots: Vec<Root> = trees.into_iter().flat_map(|tree| tree.roots).collect();
+        (!roots.is_empty()).then_some(Self { roots })
     }
 
-    /// Whether the process at its root has not ended yet; one that nobody has waited for has. Costs one read.
+    /// The id of the process at its root, the first where it has several.
+    pub fn root_pid(&self) -> u32 {
+        self.roots[0].pid
+    }
+
+    /// Whether a process at a root has not ended yet; one that nobody has waited for has. Costs one read for each root.
     pub fn root_lives(&self) -> bool {
-        process::stat(self.root_pid, &mut Vec::new())
-            .is_ok_and(|root| root.starttime == self.root_start_ticks && !is_zombie(&root))
+        self.roots.iter().any(Root::lives)
     }
 
     /// One sample, cheap enough for 20 a second with 1,000 threads (see the module). Processes that vanish
-    /// meanwhile drop out. `None`: the root is gone, that is, it has ended and has been waited for.
+    /// meanwhile drop out. `None`: every root is gone, that is, it has ended and has been waited for.
     ///
     /// # Errors
     /// Only if `/proc` itself cannot be read.
@@ -151,7 +159,7 @@ impl ProcessTree {
     }
 
     /// The exact resident memory. Costs about 10 ms per gigabyte and briefly holds each process's memory
-    /// map: for the borders of a phase, not for a series. `None`: the root is gone.
+    /// map: for the borders of a phase, not for a series. `None`: every root is gone.
     ///
     /// # Errors
     /// `PermissionDenied` if one of the processes may not be looked into: a partial sum is not given.
@@ -172,7 +180,7 @@ impl ProcessTree {
         Ok(Some(sample))
     }
 
-    /// The context switches of all threads, however many; 10 to 20 µs for each. `None`: the root is gone.
+    /// The context switches of all threads, however many; 10 to 20 µs for each. `None`: every root is gone.
     ///
     /// # Errors
     /// Only if `/proc` itself cannot be read.
@@ -182,7 +190,7 @@ impl ProcessTree {
             .transpose()
     }
 
-    /// What the scheduler has given its threads so far (`/proc/PID/task/TID/schedstat`), 10 µs for each. `None`: the root is gone, or the kernel
+    /// What the scheduler has given its threads so far (`/proc/PID/task/TID/schedstat`), 10 µs for each. `None`: every root is gone, or the kernel
     /// does not count that.
     ///
     /// # Errors
@@ -201,7 +209,7 @@ impl ProcessTree {
         Ok((!times.ran_ns.is_empty()).then_some(times))
     }
 
-    /// The ids of its processes now, ascending, zombies left out. `None`: the root is gone.
+    /// The ids of its processes now, ascending, zombies left out. `None`: every root is gone.
     ///
     /// # Errors
     /// Only if `/proc` itself cannot be read.
@@ -213,27 +221,73 @@ impl ProcessTree {
         Ok(self.members()?.map(pids))
     }
 
+    /// The CPU time so far of each root with its descendants, in the order of the roots, as [`TreeSample::cpu_ns`] has it of all; `None` for one that
+    /// is gone.
+    ///
+    /// # Errors
+    /// Only if `/proc` itself cannot be read.
+    pub fn cpu_ns_of_each(&self) -> io::Result<Vec<Option<u64>>> {
+        let everyone = everyone()?;
+        let of_root = |root: &Root| {
+            root.is_among(&everyone).then(|| {
+                let mut sample = TreeSample::default();
+                for pid in descendants(&everyone, &[*root]) {
+                    everyone
+                        .get(&pid)
+                        .into_iter()
+                        .for_each(|stat| sample.add(stat));
+                }
+                sample.cpu_ns
+            })
+        };
+        Ok(self.roots.iter().map(of_root).collect())
+    }
+
     fn members(&self) -> io::Result<Option<Vec<Stat>>> {
-        let mut buffer = Vec::with_capacity(512);
-        let mut everyone = HashMap::new();
-        for pid in process::numbers_in("/proc")? {
-            // Gone meanwhile, or hidden from this user (`hidepid`), and then not a process of ours.
-            if let Ok(stat) = process::stat(pid, &mut buffer) {
-                everyone.insert(stat.pid, stat);
-            }
-        }
-        let root = self.root_pid as i32;
-        if everyone
-            .get(&root)
-            .is_none_or(|stat| stat.starttime != self.root_start_ticks)
-        {
+        let mut everyone = everyone()?;
+        let roots = self.roots.iter().filter(|root| root.is_among(&everyone));
+        let roots: Vec<Root> = roots.copied().collect();
+        if roots.is_empty() {
             return Ok(None);
         }
-        let group = self.root_leads_group.then_some(root);
-        let inside = descendants(&everyone, root, group);
+        let inside = descendants(&everyone, &roots);
         everyone.retain(|pid, _| inside.contains(pid));
         Ok(Some(everyone.into_values().collect()))
     }
+}
+
+impl Root {
+    fn of(pid: u32) -> io::Result<Self> {
+        let root = process::stat(pid, &mut Vec::new())?;
+        Ok(Self {
+            pid,
+            start_ticks: root.starttime,
+            leads_group: root.pgrp == root.pid,
+        })
+    }
+
+    fn lives(&self) -> bool {
+        process::stat(self.pid, &mut Vec::new())
+            .is_ok_and(|root| root.starttime == self.start_ticks && !is_zombie(&root))
+    }
+
+    fn is_among(&self, everyone: &HashMap<i32, Stat>) -> bool {
+        let own = everyone.get(&(self.pid as i32));
+        own.is_some_and(|stat| stat.starttime == self.start_ticks)
+    }
+}
+
+/// All processes that can be seen.
+fn everyone() -> io::Result<HashMap<i32, Stat>> {
+    let mut buffer = Vec::with_capacity(512);
+    let mut everyone = HashMap::new();
+    for pid in process::numbers_in("/proc")? {
+        // Gone meanwhile, or hidden from this user (`hidepid`), and then not a process of ours.
+        if let Ok(stat) = process::stat(pid, &mut buffer) {
+            everyone.insert(stat.pid, stat);
+        }
+    }
+    Ok(everyone)
 }
 
 impl TreeSample {
@@ -254,13 +308,15 @@ impl TreeSample {
     }
 }
 
-/// `root` and all processes whose chain of parents leads to it or to a member of process group `group`.
-fn descendants(everyone: &HashMap<i32, Stat>, root: i32, group: Option<i32>) -> BTreeSet<i32> {
+/// The roots and all processes whose chain of parents leads to one of them, or to a member of a process group that one leads.
+fn descendants(everyone: &HashMap<i32, Stat>, roots: &[Root]) -> BTreeSet<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    let mut open = vec![root];
+    let mut open: Vec<i32> = roots.iter().map(|root| root.pid as i32).collect();
+    let leaders = roots.iter().filter(|root| root.leads_group);
+    let groups: BTreeSet<i32> = leaders.map(|root| root.pid as i32).collect();
     for stat in everyone.values() {
         children.entry(stat.ppid).or_default().push(stat.pid);
-        if Some(stat.pgrp) == group {
+        if groups.contains(&stat.pgrp) {
             open.push(stat.pid);
         }
     }

@@ -118,7 +118,7 @@ fn may_be_taken(trial: &Trial, rate_kept: &Check) -> bool {
 /// Targets that have not one trial to rank at some setting, and of which nothing was said yet.
 fn unranked(record: &RunRecord) -> Vec<Failure> {
     let mut failures = Vec::new();
-    for (target, setting) in cells(&record.plan) {
+    for (target, setting) in record.plan.cells() {
         let of_cell = || {
             record
                 .counted()
@@ -169,13 +169,6 @@ fn hint(setting: &Setting, first: Option<&Check>) -> &'static str {
         }
         _ => "measure more often (--repeats), on a quieter machine; see throng doctor",
     }
-}
-
-/// Every target at every setting, by index.
-fn cells(plan: &Plan) -> impl Iterator<Item = (u32, u32)> {
-    let settings = 0..plan.settings.len() as u32;
-    (0..plan.targets.len() as u32)
-        .flat_map(move |target| settings.clone().map(move |setting| (target, setting)))
 }
 
 fn name(plan: &Plan, target: u32) -> &str {

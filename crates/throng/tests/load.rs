@@ -15,7 +15,7 @@ use throng_record::{
 fn job(stop: Stop) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
-            address: peer::start(peer::faultless),
+            addresses: vec![peer::start(peer::faultless)],
             connections: 3,
             serves_at_once: None,
             shards: 1,

@@ -125,10 +125,10 @@ fn a_server_that_is_launched_otherwise_is_another_process() {
     let record = bench.record();
     assert_eq!(ordinals(&record.trials), [0, 0, 1, 1]);
     for sweep in record.trials.chunks(2) {
-        let address = |trial: &Trial| trial.job.fleet.address.clone();
+        let address = |trial: &Trial| trial.job.fleet.addresses[0].clone();
         assert_eq!(address(&sweep[0]), address(&sweep[1]));
     }
-    let is_unix = |trial: &&Trial| trial.job.fleet.address.starts_with("unix:");
+    let is_unix = |trial: &&Trial| trial.job.fleet.addresses[0].starts_with("unix:");
     assert_eq!(record.trials.iter().filter(is_unix).count(), 2);
 }
 

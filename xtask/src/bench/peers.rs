@@ -137,7 +137,7 @@ pub(super) fn floor(
 pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
-            address: address.to_owned(),
+            addresses: vec![address.to_owned()],
             connections: CONNECTIONS,
             serves_at_once: None,
             shards: 1,

@@ -85,7 +85,9 @@ pub(super) fn check(
 /// first, with `outstanding` places for each, and may take some again while others wait.
 fn enough_for_all(pacing: &Pacing, connected: u32) -> u64 {
     match *pacing {
-        Pacing::Closed { .. } | Pacing::Lockstep { .. } => u64::from(connected),
+        // Which of its connections a task uses is left to chance.
+        Pacing::Tasks(tasks) if tasks.choices > 1 => u64::MAX,
+        Pacing::Closed { .. } | Pacing::Lockstep { .. } | Pacing::Tasks(_) => u64::from(connected),
         Pacing::Open { outstanding, .. } => 2 * u64::from(connected) * u64::from(outstanding),
     }
 }

@@ -107,7 +107,7 @@ mod tests {
     fn connections_are_spread_as_the_generator_spreads_them() {
         let mut case = Case::echo();
         let mut of = |address: &str, source: SourceAddresses| {
-            address.clone_into(&mut case.trial.job.fleet.address);
+            case.trial.job.fleet.addresses = vec![address.to_owned()];
             case.setting.source = source;
             let sources = case.evidence().sources(20_000);
             sources.map(|sources| (sources.addresses, sources.busiest, sources.is_in_sequence))
@@ -131,7 +131,7 @@ mod tests {
         );
         assert_eq!(of("unix:/tmp/x", SourceAddresses::Spread), None);
         case.seen.limits.ip_local_port_range = Some((40_000, 40_299));
-        case.trial.job.fleet.address = "tcp://127.0.0.1:80".to_owned();
+        case.trial.job.fleet.addresses = vec!["tcp://127.0.0.1:80".to_owned()];
         let sources = case.evidence().sources(1_000).expect("of TCP");
         assert_eq!(
             (sources.addresses, sources.busiest),

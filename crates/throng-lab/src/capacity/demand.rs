@@ -154,7 +154,7 @@ enum Place {
 
 impl Place {
     fn of(target: &TargetRecord, listen: ListenFamily) -> Self {
-        let running = target.address.as_ref().map(|address| address.parse());
+        let running = target.addresses.first().map(|address| address.parse());
         match (running, listen) {
             (Some(Ok(Address::Unix(_))), _) | (None, ListenFamily::Unix) => Self::Path,
             (Some(Ok(Address::Tcp(tcp))), _) if !tcp.ip().is_loopback() => Self::Elsewhere,

@@ -18,11 +18,12 @@ pub(super) struct Place {
 /// chooses for clients.
 const PRIVATE_PORT: u16 = 7000;
 
-/// Chooses one of the family. A built-in server asks the kernel for a port itself (`:0`) and tells; a command has to be
+/// Chooses one of the family, at the place of this number among those of the target. A built-in server asks the kernel for a port itself (`:0`) and tells; a command has to be
 /// told a number, so a port is chosen that is free at this moment. Between the choice and the server's own bind somebody
 /// else may take it, which the look-up of the listener's owner notices.
 pub(super) fn choose(
     family: ListenFamily,
+    number: u32,
     needs_port: bool,
     network: &Network,
 ) -> Result<Place, LaunchError> {
@@ -42,7 +43,8 @@ pub(super) fn choose(
         }
     };
     let address = if needs_port && network.is_private() {
-        Address::Tcp((ip, PRIVATE_PORT).into())
+        // Refused beforehand where there are so many that they would not fit.
+        Address::Tcp((ip, PRIVATE_PORT + number as u16).into())
     } else if needs_port {
         let free = TcpListener::bind((ip, 0)).and_then(|listener| listener.local_addr());
         Address::Tcp(free.map_err(|source| LaunchError::NoPort { ip, source })?)

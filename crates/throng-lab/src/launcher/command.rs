@@ -16,18 +16,11 @@ pub(super) fn built_in(
     model: &str,
     own: &ServeOptions,
     setting: &Setting,
-    address: &Address,
+    addresses: &[Address],
 ) -> Command {
     let mut command = Command::new(program);
-    command
-        .args([
-            "serve",
-            model,
-            "--workload",
-            setting.workload.name(),
-            "--listen",
-        ])
-        .arg(bare(address))
+    command.args(["serve", model, "--workload", setting.workload.name()]);
+    listen(&mut command, addresses)
         .args(["--backlog", &setting.backlog.to_string()])
         .stdin(Stdio::null());
     if let Some(workers) = own.workers.or(setting.workers) {
@@ -55,11 +48,9 @@ pub(super) fn catalogued(
     own: &ServeOptions,
     declared: &BTreeMap<String, String>,
     setting: &Setting,
-    address: &Address,
+    addresses: &[Address],
 ) -> Command {
-    command
-        .arg("--listen")
-        .arg(bare(address))
+    listen(&mut command, addresses)
         .args(["--workload", setting.workload.name()])
         .args(["--backlog", &setting.backlog.to_string()]);
     if let Some(workers) = own.workers.or(setting.workers) {
@@ -71,6 +62,13 @@ pub(super) fn catalogued(
     if let Some(service_time_ns) = setting.service_time_ns {
         let milliseconds = Duration::from_nanos(service_time_ns).as_secs_f64() * 1e3;
         command.args(["--delay-ms", &milliseconds.to_string()]);
+    }
+    command
+}
+
+fn listen<'a>(command: &'a mut Command, addresses: &[Address]) -> &'a mut Command {
+    for address in addresses {
+        command.arg("--listen").arg(bare(address));
     }
     command
 }
@@ -132,7 +130,7 @@ mod tests {
                 model,
                 &target.options,
                 setting,
-                &address,
+                std::slice::from_ref(&address),
             ));
             let common = [
                 "throng",
@@ -189,7 +187,7 @@ mod tests {
                 &own,
                 &declared,
                 &plan.settings[0],
-                &address,
+                std::slice::from_ref(&address),
             ))
             .join(" ")
         };
@@ -225,7 +223,7 @@ mod tests {
                 model,
                 &own,
                 setting,
-                &address,
+                std::slice::from_ref(&address),
             ))
         };
         assert!(!asked(None).contains(&"--hand-over".to_owned()));

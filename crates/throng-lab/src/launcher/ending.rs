@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use throng_child::{Child, NextLine};
-use throng_findings::Served;
+use throng_findings::{Ending, Served};
 
 /// Looks for the last words among the lines that have not been read yet; the child has ended.
 pub(super) fn served(child: &Child) -> Option<Served> {
@@ -12,6 +12,37 @@ pub(super) fn served(child: &Child) -> Option<Served> {
         served = parse(&line).or(served);
     }
     served
+}
+
+/// That of several services, of which the first that ended otherwise than it was to is named. Of one it is its own.
+pub(super) fn joined(mut ends: Vec<Ending>) -> Ending {
+    let of = ends.len();
+    let is_worse = |ending: &Ending| (ending.died_early, ending.was_killed, !ending.succeeded);
+    let served = ends.iter().map(|ending| ending.served);
+    let served = served.reduce(|sum, one| {
+        let (sum, one) = (sum?, one?);
+        Some(Served {
+            connections: sum.connections + one.connections,
+            bytes: sum.bytes + one.bytes,
+        })
+    });
+    // Of several that are as bad the first.
+    let worst = (0..of).rev().max_by_key(|&place| is_worse(&ends[place]));
+    let place = worst.expect("there is at least one service");
+    let tails = match of {
+        1 => vec![],
+        _ => ends.iter().map(|ending| ending.tail.clone()).collect(),
+    };
+    let worst = ends.swap_remove(place);
+    Ending {
+        how: match of {
+            1 => worst.how,
+            _ => format!("service {} of {of}: {}", place + 1, worst.how),
+        },
+        served: served.flatten(),
+        tails,
+        ..worst
+    }
 }
 
 fn parse(line: &str) -> Option<Served> {

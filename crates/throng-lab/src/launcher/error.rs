@@ -59,6 +59,13 @@ pub(crate) enum LaunchError {
     LookUp(io::Error),
     #[error("cannot make a private network for the server: {0}; run again, or with --net host")]
     Network(#[from] MakeError),
+    #[error("service {number} of {of}: {error}")]
+    OfService {
+        /// From 1.
+        number: u32,
+        of: u32,
+        error: Box<Self>,
+    },
     #[error("interrupted while the server was starting")]
     Interrupted,
 }
@@ -75,9 +82,10 @@ pub(super) fn background(how: &str, left: &[Orphan]) -> String {
 impl LaunchError {
     /// Whether another attempt would fail in the same way.
     pub(crate) fn will_repeat_itself(&self) -> bool {
-        !matches!(
-            self,
-            Self::Interrupted | Self::AddressTaken { .. } | Self::Network(_)
-        )
+        match self {
+            Self::OfService { error, .. } => error.will_repeat_itself(),
+            Self::Interrupted | Self::AddressTaken { .. } | Self::Network(_) => false,
+            _ => true,
+        }
     }
 }

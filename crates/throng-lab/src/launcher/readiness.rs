@@ -21,7 +21,8 @@ const POLL: Duration = Duration::from_millis(5);
 /// A server that is ready: where, and what it announced of itself before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Announced {
-    pub(crate) address: Address,
+    /// Of several services listener by listener: the first of each, then the second of each.
+    pub(crate) addresses: Vec<Address>,
     /// Threads, loops or processes that serve.
     pub(crate) workers: Option<u32>,
     /// The most connections that it serves at the same time.
@@ -30,11 +31,27 @@ pub(crate) struct Announced {
 
 impl Announced {
     /// A server that has said nothing of itself.
-    pub(crate) fn nothing(address: Address) -> Self {
+    pub(crate) fn nothing(addresses: Vec<Address>) -> Self {
         Self {
-            address,
+            addresses,
             workers: None,
             serves_at_once: None,
+        }
+    }
+
+    /// Of services that are one target. What one serves at once says nothing of all.
+    pub(super) fn joined(services: Vec<Self>) -> Self {
+        let number = services.len();
+        let listeners = services.iter().map(|one| one.addresses.len()).max();
+        let of_listener = |listener: usize| {
+            let services = services.iter();
+            services.filter_map(move |one| one.addresses.get(listener).cloned())
+        };
+        let sum = services.iter().map(|one| one.workers).sum();
+        Self {
+            addresses: (0..listeners.unwrap_or(0)).flat_map(of_listener).collect(),
+            workers: sum,
+            serves_at_once: services[0].serves_at_once.filter(|_| number == 1),
         }
     }
 }
@@ -48,17 +65,22 @@ enum AddressState {
     Ready,
 }
 
-/// Waits until the server is ready, and says where. A server whose lines are wanted prints `ready ADDRESS`; any other is
-/// ready when a listener at `asked` is held by one of its processes.
+/// Waits until the server is ready, and says where. A server whose lines are wanted prints `ready ADDRESS` for each listener; any other has one, and is
+/// ready when a listener there is held by one of its processes.
 pub(super) fn wait(
     child: &mut Child,
     tree: &ProcessTree,
     lines: Lines,
-    asked: &Address,
+    asked: &[Address],
     network: &Network,
     launcher: &Launcher<'_>,
 ) -> Result<Announced, LaunchError> {
-    let mut announced = Announced::nothing(asked.clone());
+    let mut announced = Announced::nothing(match lines {
+        Lines::Unwanted => asked.to_vec(),
+        Lines::Wanted { .. } => vec![],
+    });
+    let asked_of = asked;
+    let asked = &asked[0];
     let timeout = Duration::from_nanos(launcher.setting.ready_timeout_ns);
     let deadline = Instant::now() + timeout;
     let mut seen = AddressState::Nothing;
@@ -69,7 +91,7 @@ pub(super) fn wait(
                 return Ok(announced);
             }
             std::thread::sleep(POLL);
-        } else if hear(child, &mut announced)? {
+        } else if hear(child, &mut announced)? && announced.addresses.len() == asked_of.len() {
             return Ok(announced);
         }
         if let Some(status) = child.exited() {
@@ -96,7 +118,7 @@ fn hear(child: &Child, announced: &mut Announced) -> Result<bool, LaunchError> {
         NextLine::Line(line) => match line.trim().split_once(' ') {
             Some(("ready", text)) => match text.parse::<Address>() {
                 Ok(address) => {
-                    announced.address = address.connectable();
+                    announced.addresses.push(address.connectable());
                     return Ok(true);
                 }
                 Err(_) => return Err(LaunchError::ReadyWithoutAddress(text.to_owned())),

@@ -42,7 +42,7 @@ fn target(command: &str) -> TargetRecord {
         options: throng_record::ServeOptions::default(),
         http: None,
         command: Some(command.to_owned()),
-        address: None,
+        addresses: vec![],
     }
 }
 
@@ -72,7 +72,7 @@ fn a_command_is_ready_when_its_listener_is_there_and_leaves_when_told() {
         let command = python(argument, "time.sleep(1000)");
         let server = launch_in(&setting_of(family), &command)
             .unwrap_or_else(|error| panic!("{family}: {error}"));
-        match &server.announced.address {
+        match &server.announced.addresses[0] {
             Address::Tcp(tcp) => drop(std::net::TcpStream::connect(tcp).expect(family)),
             Address::Unix(path) => {
                 drop(std::os::unix::net::UnixStream::connect(path).expect(family));
@@ -159,7 +159,7 @@ fn a_server_that_ignores_sigterm_is_killed_after_two_seconds() {
     let server = launch(&command).unwrap_or_else(|error| panic!("{error}"));
     // Ready as soon as it listens, which is before it has become deaf.
     let begin = Instant::now();
-    while server.child.output().tail_now().is_empty() {
+    while server.members[0].child.output().tail_now().is_empty() {
         assert!(
             begin.elapsed() < Duration::from_secs(10),
             "it prints a line"
@@ -176,7 +176,7 @@ fn a_server_that_ignores_sigterm_is_killed_after_two_seconds() {
 fn a_server_that_dies_meanwhile_is_seen_to_have() {
     let command = python("{port}", "s.accept()\nsys.exit('no more')");
     let server = launch(&command).unwrap_or_else(|error| panic!("{error}"));
-    let Address::Tcp(tcp) = &server.announced.address else {
+    let Address::Tcp(tcp) = &server.announced.addresses[0] else {
         panic!("TCP was asked for")
     };
     drop(std::net::TcpStream::connect(tcp).expect("it listens"));
@@ -226,7 +226,7 @@ fn a_stranger_at_the_address_is_not_taken_for_the_server() {
         &mut child,
         &tree,
         Lines::Unwanted,
-        &address,
+        std::slice::from_ref(&address),
         &Network::own(),
         &launcher,
     )
@@ -250,4 +250,72 @@ fn an_interrupt_ends_the_wait() {
         .launch(&target("sh -c 'sleep 1000' {port}"))
         .expect_err("interrupted");
     assert!(matches!(error, LaunchError::Interrupted), "{error}");
+}
+
+/// Services that are one target, at Unix sockets.
+fn services(number: u32) -> Setting {
+    Setting {
+        services: number,
+        ..setting_of("unix")
+    }
+}
+
+#[test]
+fn several_services_are_launched_reached_and_ended_together() {
+    let command = python("{path}", "print('ready', flush=True)\ntime.sleep(1000)");
+    let mut server = launch_in(&services(3), &command).unwrap_or_else(|error| panic!("{error}"));
+    let mut paths = Vec::new();
+    for address in &server.announced.addresses {
+        let Address::Unix(path) = address else {
+            panic!("{address}")
+        };
+        drop(std::os::unix::net::UnixStream::connect(path).expect("it listens"));
+        paths.push(path.clone());
+    }
+    paths.dedup();
+    assert_eq!(paths.len(), 3);
+    let sample = server.tree.sample().expect("readable").expect("they run");
+    assert_eq!(sample.processes, 3);
+    let each = server.tree.cpu_ns_of_each().expect("readable");
+    assert!(
+        each.len() == 3 && each.iter().all(|cpu_ns| *cpu_ns > Some(0)),
+        "{each:?}"
+    );
+    assert!(!server.has_died());
+    let ending = server.end();
+    assert!(!ending.died_early, "{ending:?}");
+    assert_eq!(ending.tails.len(), 3);
+    assert!(paths.iter().all(|path| !path.exists()));
+}
+
+#[test]
+fn of_several_services_the_one_that_fails_is_named_by_number() {
+    // The second to begin, whichever the kernel lets run first: the folder counts.
+    let folder = tempfile::tempdir().expect("a folder");
+    let mark = folder.path().join("begun");
+    let one_of_them = format!(
+        "import fcntl\nwith open({mark:?}, 'a+') as f:\n fcntl.flock(f, fcntl.LOCK_EX); f.write('x'); f.flush(); n = f.tell()\n"
+    );
+    let leaves = python(
+        "{path}",
+        &format!("{one_of_them}if n == 2: sys.exit('no more room')\ntime.sleep(1000)"),
+    );
+    let server = launch_in(&services(3), &leaves);
+    let ending = server.map(|mut server| {
+        let begin = Instant::now();
+        while !server.has_died() && begin.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        server.end()
+    });
+    let words = match ending {
+        Ok(ending) => {
+            assert!(ending.died_early, "{ending:?}");
+            format!("{} {:?}", ending.how, ending.tail)
+        }
+        // It may leave before all are seen to listen.
+        Err(error) => error.to_string(),
+    };
+    let is_named = (1..=3).any(|number| words.contains(&format!("service {number} of 3")));
+    assert!(is_named && words.contains("no more room"), "{words}");
 }

@@ -1,5 +1,6 @@
 //! Finding the process of a server that somebody else started, where it runs on this host.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, UdpSocket};
 
 use throng_sys::address::Address;
@@ -14,9 +15,26 @@ pub(crate) struct Observed {
     pub(crate) cpus: Vec<u32>,
 }
 
-/// The process that holds the listener at `address`, with its children; `None` where it is elsewhere, or not ours to look into.
-/// Of several that hold it (a parent and its workers) the one with the lowest id, nearly always the parent.
-pub(crate) fn find_running(address: &Address) -> Option<Observed> {
+/// The processes that hold the listeners at these addresses, each once, with their children; `None` where one of them is elsewhere, or not ours to look
+/// into.
+pub(crate) fn find_running(addresses: &[Address]) -> Option<Observed> {
+    let owners: Option<BTreeSet<u32>> = addresses.iter().map(owner_of).collect();
+    let owners = owners?;
+    let trees: Vec<ProcessTree> = owners
+        .iter()
+        .map(|&owner| ProcessTree::of(owner).ok())
+        .collect::<Option<_>>()?;
+    let cpus = owners
+        .into_iter()
+        .flat_map(|owner| allowed_cpus_of(owner).unwrap_or_else(affinity::allowed_cpus));
+    Some(Observed {
+        tree: ProcessTree::joined(trees)?,
+        cpus: cpus.collect::<BTreeSet<u32>>().into_iter().collect(),
+    })
+}
+
+/// Of several that hold a listener (a parent and its workers) the one with the lowest id, nearly always the parent.
+fn owner_of(address: &Address) -> Option<u32> {
     let inode = match address {
         Address::Tcp(tcp) if is_local(tcp.ip()) => sock_diag::find_listener(*tcp).ok()??.inode,
         Address::Tcp(_) => return None,
@@ -28,11 +46,7 @@ pub(crate) fn find_running(address: &Address) -> Option<Observed> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .collect();
     pids.sort_unstable();
-    let owner = sock_diag::owner_of(inode, &pids).ok()??;
-    Some(Observed {
-        tree: ProcessTree::of(owner).ok()?,
-        cpus: allowed_cpus_of(owner).unwrap_or_else(affinity::allowed_cpus),
-    })
+    sock_diag::owner_of(inode, &pids).ok()?
 }
 
 /// Whether it is an address of this host: only such a one can be bound. Without this a wildcard listener of ours would be

@@ -22,6 +22,8 @@ pub(crate) struct Side {
     threads_before: Option<ThreadTimes>,
     /// What the thread that ran most ran in the window.
     busiest_thread_ns: Option<u64>,
+    /// Of several services that are one target: at both ends of the window.
+    cpu_ns_each: [Vec<Option<u64>>; 2],
     processes_max: u64,
     threads_max: u64,
     /// Resident set when there last was one.
@@ -78,15 +80,16 @@ impl Side {
     /// Before the first connection.
     pub(super) fn new(tree: ProcessTree, cpus: Vec<u32>) -> Self {
         let mut side = Self {
+            memory_before: memory::sample(&tree),
             tree,
             cpus,
-            memory_before: memory::sample(&tree),
             memory_connected: MemorySample::default(),
             memory_measured: MemorySample::default(),
             begin: None,
             end: None,
             threads_before: None,
             busiest_thread_ns: None,
+            cpu_ns_each: Default::default(),
             processes_max: 0,
             threads_max: 0,
             rss_seen_bytes: 0,
@@ -169,11 +172,13 @@ impl Side {
 
     /// What is left to be read after the CPU times of both sides: with many threads it takes its time.
     pub(super) fn after_window_begins(&mut self) {
+        self.cpu_ns_each[0] = self.tree.cpu_ns_of_each().unwrap_or_default();
         self.threads_before = complete(&self.tree, &mut self.begin);
     }
 
     /// The same at the end, and the memory: of a generator that has left already, what was last seen of it.
     pub(super) fn after_window_ends(&mut self) {
+        self.cpu_ns_each[1] = self.tree.cpu_ns_of_each().unwrap_or_default();
         let threads = complete(&self.tree, &mut self.end);
         let both = self.threads_before.take().zip(threads);
         self.busiest_thread_ns = both.and_then(|(before, after)| after.most_since(&before));
@@ -197,10 +202,20 @@ impl Side {
         if let (Some(begin), Some(end)) = (self.begin, self.end) {
             fill_in_window(&mut record, &begin, &end, self.cpus.len(), measured);
             record.busiest_thread_ns = self.busiest_thread_ns;
+            record.cpu_ns_each = differences(&self.cpu_ns_each);
         }
         record.cpus = self.cpus;
         record
     }
+}
+
+/// Of several services each; nothing of a single one, and where one of them was not there at both ends.
+fn differences([before, after]: &[Vec<Option<u64>>; 2]) -> Vec<u64> {
+    let of_one = |(before, after): (&Option<u64>, &Option<u64>)| {
+        Some(after.as_ref()?.saturating_sub(*before.as_ref()?))
+    };
+    let each: Option<Vec<u64>> = before.iter().zip(after).map(of_one).collect();
+    each.filter(|each| each.len() > 1).unwrap_or_default()
 }
 
 /// What was read is a rate, to be divided by the rate of the replies; of phases, all that was read is divided by all that came.

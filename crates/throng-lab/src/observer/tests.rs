@@ -121,12 +121,12 @@ fn a_running_server_on_this_host_is_found_and_one_elsewhere_is_not() {
     let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = listener.local_addr().expect("bound").port();
     let here: Address = format!("127.0.0.1:{port}").parse().expect("an address");
-    let found = find_running(&here).expect("it is ours");
+    let found = find_running(std::slice::from_ref(&here)).expect("it is ours");
     assert_eq!(found.tree.root_pid(), std::process::id());
     assert!(!found.cpus.is_empty());
     // TEST-NET-1 (RFC 5737): never an address of this host.
     let elsewhere: Address = format!("192.0.2.1:{port}").parse().expect("an address");
-    assert!(find_running(&elsewhere).is_none());
+    assert!(find_running(&[elsewhere]).is_none());
     drop(listener);
-    assert!(find_running(&here).is_none());
+    assert!(find_running(std::slice::from_ref(&here)).is_none());
 }

@@ -22,7 +22,7 @@ use super::keys;
 use super::keys::own::OwnKeys;
 use super::phases::PhaseDraft;
 use super::sweep::{Sweep, Swept};
-use super::value::{self, Addresses, BackendChoice, CpuChoice, Pings};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, ListenerChoice, Pings};
 use crate::target::TargetDraft;
 
 macro_rules! keys {
@@ -56,6 +56,15 @@ macro_rules! keys {
             $(pub(super) $swept: Option<$swept_type>,)*
         }
 
+        impl Point {
+            fn mentioned_text(&self, key: &str) -> Option<String> {
+                match key.replace('-', "_").as_str() {
+                    $(stringify!($swept) => self.$swept.as_ref().map(Swept::text),)*
+                    _ => None,
+                }
+            }
+        }
+
         impl PlanDraft {
             /// Takes over a flag with its value; where it is given again, the values are put together if there may be several.
             ///
@@ -75,6 +84,11 @@ macro_rules! keys {
                 $(if over.$once.is_some() { self.$once = over.$once; })*
                 $(if over.$swept.is_some() { self.$swept = over.$swept; })*
                 self.is_shortened |= over.is_shortened;
+            }
+
+            /// The keys that may be swept, the one that varies slowest first.
+            pub(super) fn sweepable() -> Vec<String> {
+                [$(stringify!($swept)),*].map(name_of).to_vec()
             }
 
             /// All keys, by their names in a plan file.
@@ -158,6 +172,8 @@ keys! {
         backlog: u32,
         workers: u32,
         accept_threads: u32,
+        services: u32,
+        listeners: u32,
         workload: Workload,
         service_time: Duration,
         delay_inline: bool,
@@ -196,6 +212,10 @@ keys! {
         rate: f64,
         lockstep: u32,
         outstanding: u32,
+        reuse: bool,
+        choice: ListenerChoice,
+        count: u64,
+        tasks: u32,
         connections: u32,
         clients: u32,
     }
@@ -227,6 +247,14 @@ fn add<T: FromFlag>(field: &mut Option<T>, text: &str) -> Result<(), String> {
         None => read,
     });
     Ok(())
+}
+
+impl Point {
+    /// The value of a key that may be swept, as a plan file has it; the usual one where it is not mentioned.
+    pub(super) fn text(&self, key: &str) -> String {
+        let usual = || keys::find(key).map(|known| known.usual_with(self.own).text().to_owned());
+        self.mentioned_text(key).or_else(usual).unwrap_or_default()
+    }
 }
 
 /// A field's name as the key of a plan file.

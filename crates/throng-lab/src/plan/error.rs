@@ -43,6 +43,18 @@ pub enum PlanError {
     },
     #[error("{server} {why}; leave it out, or measure it apart from those that can")]
     ServerCannot { server: String, why: String },
+    #[error(
+        "{running} services run at the addresses given, and {asked} are asked for; leave --services out (in a plan: services), or name as many addresses"
+    )]
+    RunningServices { running: u32, asked: u32 },
+    #[error("{what}: {number} are more than the {most} that there can be; ask for fewer")]
+    TooManyServices {
+        what: &'static str,
+        number: u64,
+        most: u64,
+    },
+    #[error("target `{target}`: {why}; write for example --listeners 5 behind its name")]
+    OwnKey { target: String, why: String },
     #[error("there is no server `{server}` in the catalogue; {instead}")]
     UnknownServer { server: String, instead: String },
     #[error(

@@ -14,6 +14,7 @@ mod hold;
 mod phases;
 mod quick;
 mod requests;
+mod services;
 
 use throng_record::plan::Experiment;
 use throng_record::{BuiltInModel, Sequence, TargetRecord, Workload};
@@ -23,6 +24,7 @@ use super::draft::Point;
 use super::keys::own::OwnKeys;
 use super::{Environment, PlanDraft, PlanError};
 pub(crate) use requests::asks_for_service_time;
+use throng_catalogue::catalogue::Manifest;
 
 /// A question, as a plan puts it.
 pub(super) trait Asks: Sync {
@@ -59,6 +61,19 @@ pub(super) trait Asks: Sync {
     /// What servers are asked to serve; any of them may be asked for.
     fn workloads(&self, _draft: &PlanDraft) -> Vec<Workload> {
         vec![Workload::Echo]
+    }
+
+    /// Changes what is asked of a catalogued server to what it can do, where the plan leaves that open.
+    ///
+    /// # Errors
+    /// Why it cannot do what the plan asks of it, in words that follow its name.
+    fn fit(&self, _server: &Manifest, _draft: &mut PlanDraft) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Whether running servers that are named together are one target.
+    fn running_are_one(&self) -> bool {
+        false
     }
 
     /// Whether every request has a connection of its own, so that what is measured has handshakes and may be a page.
@@ -127,6 +142,10 @@ pub(super) struct Asked {
     pub(super) phases: Sequence,
     pub(super) workload: Workload,
     pub(super) service_time_ns: Option<u64>,
+    /// Processes of a launched server that are one target together.
+    pub(super) services: u32,
+    /// Addresses that each of them listens on.
+    pub(super) listeners: u32,
 }
 
 impl Asked {
@@ -137,6 +156,8 @@ impl Asked {
             phases,
             workload: Workload::Echo,
             service_time_ns: None,
+            services: 1,
+            listeners: 1,
         }
     }
 }
@@ -150,6 +171,7 @@ pub(super) fn of(experiment: Experiment) -> &'static dyn Asks {
         Experiment::Fanout => &fanout::Fanout,
         Experiment::Hold => &hold::Hold,
         Experiment::Churn => &churn::Churn,
+        Experiment::Services => &services::Services,
         Experiment::Phases => &phases::Phases,
     }
 }

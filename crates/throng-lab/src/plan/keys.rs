@@ -19,6 +19,7 @@ pub(super) mod own;
 mod pacing;
 mod plan;
 mod servers;
+mod services;
 #[cfg(test)]
 mod tests;
 
@@ -26,9 +27,10 @@ mod tests;
 pub const BOOL: &[&str] = &["true", "false"];
 
 /// All keys by the headings of help, in its order.
-pub const GROUPS: [(&str, &[Key]); 8] = [
+pub const GROUPS: [(&str, &[Key]); 9] = [
     ("The plan", plan::KEYS),
     ("Load", load::KEYS),
+    ("Services", services::KEYS),
     ("Pacing", pacing::KEYS),
     ("Line", message::LINE),
     ("Message", message::KEYS),

@@ -7,13 +7,14 @@ mod catalogue;
 mod fleet;
 mod kernel;
 mod network;
+mod own;
 mod quick;
 mod setting;
 mod tables;
 mod targets;
 
 use throng_record::built_in::ServesAtOnce;
-use throng_record::plan::ServerLifetime;
+use throng_record::plan::{ListenFamily, ServerLifetime};
 use throng_record::{Plan, TargetRecord};
 
 use super::draft::Point;
@@ -62,15 +63,24 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     draft.clients = draft.clients.map(super::Sweep::ascending);
     asks.check(&draft)?;
     let mut notes = Vec::new();
-    let mut targets = targets::resolve(&draft, asks, experiment, environment, &mut notes)?;
+    draft.family = draft.family.or_else(|| usual_family(asks));
+    let (mut targets, own) = targets::resolve(&draft, asks, experiment, environment, &mut notes)?;
     asks.check_targets(&draft, &targets)?;
     let net = network::network(&draft, &targets)?;
     let kernel = kernel::resolve(&draft, environment)?;
-    let points = points(&draft, asks, &kernel, targets.len())?;
-    let settings = points
-        .into_iter()
-        .map(|point| setting::resolve(&draft, asks, point, &targets, environment, &mut notes))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut resolved =
+        |point| setting::resolve(&draft, asks, point, &targets, environment, &mut notes);
+    let (settings, measured_at) = if own.keys.is_empty() {
+        let points = points(&draft, asks, &kernel, targets.len())?.into_iter();
+        let settings: Result<Vec<_>, _> = points.map(&mut resolved).collect();
+        (settings?, None)
+    } else {
+        let points = own.points(asks, &kernel)?.into_iter();
+        let resolved = points.map(|(target, point)| Ok((target, resolved(point)?)));
+        let (settings, measured_at) =
+            own::gathered(resolved.collect::<Result<_, PlanError>>()?, targets.len());
+        (settings, Some(measured_at))
+    };
     if draft.workers.is_none() {
         tables::ask_for(&mut targets, &settings, environment, &mut notes);
     }
@@ -97,17 +107,24 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
             .unwrap_or_else(|| keys::usual("seed", asks.keys())),
         server: server(&draft, asks),
         net,
-        swept: draft
-            .swept(&kernel)
-            .into_iter()
-            .map(|(key, _)| key)
+        swept: settings[0]
+            .swept
+            .iter()
+            .map(|one| one.key.clone())
             .collect(),
         settings,
+        measured_at,
     };
     if plan.quick {
         notes.extend(quick::fit(&mut plan, environment));
     }
     Ok(Resolved { plan, notes })
+}
+
+/// Where it is not that of most experiments: what servers can do is held against it then.
+fn usual_family(asks: &dyn Asks) -> Option<super::Sweep<ListenFamily>> {
+    let usual: super::Sweep<ListenFamily> = keys::usual("family", asks.keys());
+    (usual.values() != [ListenFamily::Ipv4]).then_some(usual)
 }
 
 /// What a server is launched for, where trials may share one.

@@ -38,6 +38,16 @@ pub enum Addresses {
     Kernel,
 }
 
+/// Which of a service's listeners a client's requests go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ListenerChoice {
+    /// Each request to one by chance.
+    Random,
+    /// All of a client's to the one whose number is the client's, modulo theirs.
+    Bound,
+}
+
 /// How many connections are pinged: in a plan file a number or `"all"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pings {

@@ -210,7 +210,7 @@ fn a_run_makes_every_trial_and_keeps_it() {
             result_of(trial, CheckKind::ServerCount),
             CheckResult::Passed
         );
-        assert_eq!(trial.job.fleet.address, "tcp://127.0.0.1:9");
+        assert_eq!(trial.job.fleet.addresses, ["tcp://127.0.0.1:9"]);
         let server = trial.server.as_ref().expect("launched here");
         let of_generator = trial.generator.as_ref().expect("started here");
         // What was read late on a busy machine says nothing of the window.

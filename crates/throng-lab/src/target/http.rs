@@ -48,9 +48,17 @@ pub(super) fn read(text: &str) -> Result<(HttpTarget, String), PlanError> {
 
 /// The request for a page on a connection of its own.
 pub(crate) fn get(target: &HttpTarget) -> Protocol {
-    let HttpTarget { host, path } = target;
+    request(target, "Connection: close\r\n")
+}
+
+/// The same on a connection that is kept.
+pub(crate) fn get_on_kept(target: &HttpTarget) -> Protocol {
+    request(target, "")
+}
+
+fn request(HttpTarget { host, path }: &HttpTarget, header: &str) -> Protocol {
     Protocol::Request {
-        send: format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").into(),
+        send: format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{header}\r\n").into(),
         expect: Expect::HttpResponse,
     }
 }

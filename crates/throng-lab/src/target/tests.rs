@@ -25,16 +25,16 @@ fn every_kind_of_target_is_recognised() {
         (tcp.kind, tcp.name.as_str()),
         (TargetKind::Running, "tcp://localhost:6379")
     );
-    assert_eq!(tcp.address.as_deref(), Some("tcp://127.0.0.1:6379"));
+    assert_eq!(tcp.addresses, ["tcp://127.0.0.1:6379"]);
     let unix = resolve("unix:/run/echo.sock".into()).unwrap();
-    assert_eq!(unix.address.as_deref(), Some("unix:/run/echo.sock"));
+    assert_eq!(unix.addresses, ["unix:/run/echo.sock"]);
     let page = resolve("http://localhost:8080/slow?n=1".into()).unwrap();
     assert_eq!(
-        (page.kind, page.name.as_str(), page.address.as_deref()),
+        (page.kind, page.name.as_str(), &page.addresses[..]),
         (
             TargetKind::Running,
             "http://localhost:8080/slow?n=1",
-            Some("tcp://127.0.0.1:8080")
+            &["tcp://127.0.0.1:8080".to_owned()][..]
         )
     );
     let asked = page.http.expect("a page");

@@ -18,7 +18,7 @@ impl Bench<'_> {
     ) -> Made {
         on_progress(TrialPhase::Launching, 0, std::time::Duration::ZERO);
         let setting = &self.plan.settings[cell.setting as usize];
-        let mut trial = self.blank(cell, &unknown_address());
+        let mut trial = self.blank(cell, &[unknown_address()]);
         let network = match self.networks.network(&setting.kernel) {
             Ok(network) => network,
             Err(error) => {

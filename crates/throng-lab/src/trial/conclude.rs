@@ -1,7 +1,7 @@
 //! From what was measured and seen to the trial's checks, verdict, limit and findings.
 
 use throng_findings::{Descriptors, Ending, Evidence, LifeEnd, Observed, checks, findings, limit};
-use throng_record::format::tail_in_words;
+use throng_record::format::{plural, tail_in_words};
 use throng_record::{
     Check, CheckKind, CheckResult, LoadRecord, Outcome, Setting, TargetKind, TargetRecord, Trial,
     Verdict,
@@ -79,6 +79,7 @@ fn check(trial: &mut Trial, (target, setting): (&TargetRecord, &Setting), seen: 
         seen,
     });
     quote_server(&mut trial.checks, seen.server.ending());
+    name_services(trial, seen.server.ending());
     trial.verdict = Verdict::of(&trial.checks);
     trial.limit = limit(trial);
 }
@@ -92,7 +93,7 @@ fn unreachable_message(trial: &Trial) -> String {
     };
     format!(
         "none of {connections} connections to {} could be opened: {cause}",
-        fleet.address
+        fleet.address_in_words()
     )
 }
 
@@ -104,6 +105,35 @@ fn quote_server(checks: &mut [Check], ending: Option<&Ending>) {
         if failed && check.kind == CheckKind::UnexpectedErrors && !notes.is_empty() {
             check.detail = format!("{}\nthe server noted: {}", check.detail, notes.join("; "));
         }
+    }
+}
+
+/// Where one of several services failed: which, how, and its last words.
+fn name_services(trial: &mut Trial, ending: Option<&Ending>) {
+    let exchange = trial.phases.exchange();
+    let Some(tasks) = exchange.and_then(|phase| phase.tasks.as_ref()) else {
+        return;
+    };
+    let of = tasks.services.len();
+    let failed = tasks.failed_services();
+    let lines: Vec<String> = failed
+        .map(|(number, service)| {
+            let why = service
+                .first_failure
+                .as_deref()
+                .unwrap_or("it is not known how");
+            let tail = ending.and_then(|ending| ending.tails.get(number - 1));
+            let tail = tail.map_or_else(String::new, |tail| tail_in_words(tail));
+            let tasks = plural(service.failed.into(), "task");
+            format!("\nservice {number} of {of} failed {tasks}: {why}{tail}")
+        })
+        .collect();
+    let mut checks = trial.checks.iter_mut();
+    let errors = checks.find(|check| {
+        check.kind == CheckKind::UnexpectedErrors && check.result == CheckResult::Failed
+    });
+    if let Some(errors) = errors {
+        errors.detail.extend(lines);
     }
 }
 

@@ -16,7 +16,7 @@ fn spec(multiplexer: Multiplexer, connections: u32) -> AcceptSpec {
 
 fn fleet() -> FleetSpec {
     FleetSpec {
-        address: String::new(),
+        addresses: vec![],
         connections: 1,
         serves_at_once: None,
         shards: 1,

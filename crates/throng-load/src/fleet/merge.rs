@@ -3,7 +3,7 @@
 use throng_record::phase::Outstanding;
 use throng_record::{
     ClosePhase, ConnectionUse, ExchangePhase, ExchangeSpec, Histogram, Pacing, StarvedConnections,
-    SteadyWindow, Stop, histogram,
+    SteadyWindow, Stop, TasksRecord, histogram,
 };
 
 use super::fairness::replies_per_connection;
@@ -35,7 +35,8 @@ pub(super) fn exchanges(
     spec: &ExchangeSpec,
     connections: u32,
 ) -> ExchangePhase {
-    let shards: Vec<_> = shards.collect();
+    let mut shards: Vec<_> = shards.collect();
+    let tasks = tasks(&mut shards);
     let sum = |of: fn(&ShardExchange) -> u64| shards.iter().map(of).sum::<u64>();
     let windows: Vec<ShardWindow> = shards
         .iter()
@@ -68,6 +69,7 @@ pub(super) fn exchanges(
         connections_silent: shards.iter().map(|shard| shard.connections_silent).sum(),
         starved: starved(&shards),
         silences: silences(&shards),
+        tasks,
         ..ExchangePhase::default()
     };
     for shard in &shards {
@@ -93,11 +95,21 @@ pub(super) fn exchanges(
             let by_construction = f64::from(connections) * f64::from(outstanding);
             phase.steady = Some(steady(&shards, by_construction));
         }
-        Pacing::Lockstep { .. } | Pacing::Open { .. } => {
+        Pacing::Tasks(_) if spec.connection != ConnectionUse::Kept => {}
+        Pacing::Lockstep { .. } | Pacing::Open { .. } | Pacing::Tasks(_) => {
             phase.outstanding = Some(outstanding(&shards));
         }
     }
     phase
+}
+
+/// Where clients have tasks.
+fn tasks(shards: &mut [ShardExchange]) -> Option<TasksRecord> {
+    let parts = shards.iter_mut().filter_map(|shard| shard.tasks.take());
+    parts.reduce(|mut whole, part| {
+        whole.merge(part);
+        whole
+    })
 }
 
 fn longest(shards: &[ShardExchange], of: fn(&ShardExchange) -> u64) -> u64 {

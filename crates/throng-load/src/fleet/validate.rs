@@ -21,6 +21,7 @@ pub(super) fn validate(job: &LoadJob) -> Checked {
     fleet(&job.fleet)?;
     sequence(&job.phases)?;
     leaves_nobody_waiting(job)?;
+    tasks(job)?;
     if let Some(lines) = Lines::of(&job.phases) {
         fanout(&job.fleet, &lines)?;
     }
@@ -131,7 +132,7 @@ fn exchange(spec: &ExchangeSpec) -> Checked {
     match spec.connection {
         ConnectionUse::Kept => {
             ends_before_the_connection(&spec.protocol)?;
-            each_counts(spec.stop)
+            each_counts(spec)
         }
         ConnectionUse::PerMessage { .. } => per_message(spec),
     }
@@ -258,22 +259,52 @@ fn ends_before_the_connection(protocol: &Protocol) -> Checked {
         } => refuse(
             "a reply that ends with the connection needs a connection of its own for each message",
         ),
-        Protocol::Request {
-            expect: Expect::HttpResponse,
-            ..
-        } => refuse(
-            "HTTP responses are read only where each message has a connection of its own; on kept connections name the reply's text, length or end mark",
-        ),
         Protocol::Echo { .. } | Protocol::Request { .. } => Ok(()),
     }
 }
 
-fn each_counts(stop: Stop) -> Checked {
-    match stop {
-        Stop::MessagesEach(_) => refuse(
+fn each_counts(spec: &ExchangeSpec) -> Checked {
+    match (&spec.pacing, spec.stop) {
+        (Pacing::Tasks(_), Stop::MessagesEach(_)) => Ok(()),
+        (_, Stop::MessagesEach(_)) => refuse(
             "a number of messages for each client is for messages that have connections of their own; ask for a number in all",
         ),
-        Stop::Messages(_) | Stop::DurationNs(_) | Stop::Confidence { .. } => Ok(()),
+        _ => Ok(()),
+    }
+}
+
+/// Clients with tasks are whole: so many connections to so many services, and requests that are counted.
+fn tasks(job: &LoadJob) -> Checked {
+    let exchange = job.phases.exchange();
+    let Some((spec, tasks)) = exchange.and_then(|spec| Some((spec, spec.pacing.tasks()?))) else {
+        return Ok(());
+    };
+    let of_client = job.phases.connections_of_client();
+    let addresses = job.fleet.addresses.len() as u32;
+    match () {
+        () if of_client == 0 || tasks.at_once == 0 => {
+            refuse("clients have at least one service, one listener of it, and one task at once")
+        }
+        () if !job.fleet.connections.is_multiple_of(of_client) => {
+            refuse("every client has a task with each service; ask for whole clients")
+        }
+        () if job.fleet.shards > job.fleet.connections / of_client => {
+            refuse("a client is one thread's; ask for no more shards than clients")
+        }
+        () if addresses % tasks.services != 0
+            || addresses < tasks.services.saturating_mul(tasks.choices) =>
+        {
+            refuse(
+                "every service has equally many addresses, and all that its clients choose among",
+            )
+        }
+        () if !matches!(spec.stop, Stop::MessagesEach(_)) => {
+            refuse("a task ends after a number of requests; ask for one")
+        }
+        () if !is_nothing(spec.warmup) => {
+            refuse("a task's time has all of its requests in; ask for a warm-up of 0 messages")
+        }
+        () => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use throng_record::Protocol;
+use throng_record::{Expect, Protocol};
 
 use super::http::HttpResponse;
 use super::{Reading, Replies};
@@ -37,12 +37,15 @@ enum Kind {
 
 impl Reply {
     pub(crate) fn of(protocol: &Protocol, messages: &Messages, verify: bool) -> Self {
-        Self(match Replies::of(protocol, messages, verify) {
-            Some(replies) => Kind::Plain {
-                replies: Rc::new(replies),
+        Self(match protocol {
+            Protocol::Request {
+                expect: Expect::HttpResponse,
+                ..
+            } => Kind::Http(HttpResponse::new(verify)),
+            _ => Kind::Plain {
+                replies: Rc::new(Replies::of(protocol, messages, verify)),
                 remembered: 0,
             },
-            None => Kind::Http(HttpResponse::new(verify)),
         })
     }
 
@@ -96,8 +99,6 @@ impl Reply {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::Expect;
-
     use super::*;
 
     fn reply(expect: Expect) -> Reply {

@@ -76,6 +76,7 @@ pub(super) fn run<B: Backend, H: Hearing>(
     hearing: &mut H,
 ) -> Result<ShardConnect, LoadError> {
     let record = ShardConnect::new(shard.assignment.orders.connecting_since_ns());
+    let addresses = shard.assignment.addresses.number();
     let mut connects = Connects {
         shard,
         hearing,
@@ -83,7 +84,7 @@ pub(super) fn run<B: Backend, H: Hearing>(
         next: 0,
         under_way: 0,
         begun: Vec::new(),
-        queue: QueueFull::default(),
+        queue: QueueFull::new(addresses),
         wants: 0,
         told_open: 0,
     };
@@ -143,7 +144,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
     }
 
     fn has_room(&self) -> bool {
-        self.has_more() && self.under_way < self.at_once() && self.queue.is_empty()
+        self.has_more() && self.under_way < self.at_once()
     }
 
     /// When the next connect is due: index ÷ rate after the fleet's start.
@@ -173,15 +174,23 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
         connection.waiting_since_ns = monotonic_ns();
         self.under_way += 1;
         self.begun.push(slot);
-        if self.attempt(slot) == Attempt::QueueFull {
-            self.queue.wait(slot, monotonic_ns());
+        let place = self.place(slot);
+        if self.queue.is_waited_for(place) || self.attempt(slot) == Attempt::QueueFull {
+            self.queue.wait(place, slot, monotonic_ns());
         }
+    }
+
+    /// Which of the addresses it goes to.
+    fn place(&self, slot: u32) -> usize {
+        let assignment = &self.shard.assignment;
+        assignment.addresses.place(assignment.first + slot)
     }
 
     fn attempt(&mut self, slot: u32) -> Attempt {
         let assignment = &self.shard.assignment;
         let source = assignment.sources.of_connection(assignment.first + slot);
-        let (address, nodelay) = (&assignment.address, assignment.spec.nodelay);
+        let address = assignment.addresses.at(self.place(slot));
+        let nodelay = assignment.spec.nodelay;
         let began = self.shard.backend.connect(slot, address, source, nodelay);
         match began {
             Ok(Began::QueueFull) => return Attempt::QueueFull,
@@ -193,11 +202,14 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
     }
 
     fn retry_full_queue(&mut self) {
-        while let Some((slot, since_ns)) = self.queue.next() {
-            if self.attempt(slot) == Attempt::QueueFull {
-                return self.queue.wait_on(slot, since_ns);
+        for place in self.queue.places() {
+            while let Some((slot, since_ns)) = self.queue.next(place) {
+                if self.attempt(slot) == Attempt::QueueFull {
+                    self.queue.wait_on(place, slot, since_ns);
+                    break;
+                }
+                self.queue.ended(since_ns, monotonic_ns());
             }
-            self.queue.ended(since_ns, monotonic_ns());
         }
     }
 
@@ -332,7 +344,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
             .take_while(|&slot| now_ns - connections[slot as usize].waiting_since_ns > timeout_ns)
             .collect();
         for slot in overdue {
-            self.queue.give_up(slot, now_ns);
+            self.queue.give_up(self.place(slot), slot, now_ns);
             self.failed(
                 slot,
                 ErrorKind::ConnectTimedOut,

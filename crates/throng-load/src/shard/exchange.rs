@@ -10,7 +10,7 @@ mod silence;
 mod starving;
 mod window;
 
-use throng_record::{ErrorKind, ExchangeSpec, FleetSpec};
+use throng_record::{ErrorKind, ExchangeSpec, FleetSpec, TasksRecord};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::outstanding::Outstanding;
@@ -58,6 +58,7 @@ pub(crate) struct ShardExchange {
     pub(crate) silences: Vec<ShardSilence>,
     pub(crate) starving: Vec<Starving>,
     pub(crate) backlog: Backlog,
+    pub(crate) tasks: Option<TasksRecord>,
 }
 
 struct Exchange<'a, B, P> {
@@ -120,7 +121,7 @@ pub(super) fn run<B: Backend, P: Pacing>(
         spec.warmup,
         spec.stop,
         (assignment.shard, assignment.spec.shards),
-        assignment.connections,
+        assignment.connections / spec.pacing.tasks().map_or(1, |tasks| tasks.choices),
         started_at_ns,
     );
     let outstanding = spec.pacing.outstanding();
@@ -214,8 +215,8 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     fn advance(&mut self, now_ns: u64) {
         self.stages
             .advance(now_ns, self.shard.assignment.orders.all_answered());
-        if self.shard.assignment.orders.is_stopped() || self.shard.assignment.interrupt.is_raised()
-        {
+        let is_stopped = self.shard.assignment.orders.is_stopped();
+        if is_stopped || self.shard.assignment.interrupt.is_raised() || self.pacing.is_done() {
             self.stages.drain(now_ns);
         }
         self.note_stage();
@@ -343,6 +344,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.progress.replies += 1;
         self.last_reply_at_ns = now_ns;
         self.record(start, now_ns);
+        self.pacing.ended(slot, now_ns, Ok(()), &mut self.sends);
         self.pacing.replied(slot, now_ns, &mut self.sends);
     }
 
@@ -402,6 +404,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             silences: self.silences.found,
             starving: self.starving,
             backlog: self.pacing.backlog(self.stages.draining_since_ns),
+            tasks: self.pacing.tasks(),
             recorder: self.recorder,
         }
     }

@@ -82,8 +82,7 @@ pub(super) fn run<B: Backend>(
     shard: &mut Shard<B>,
     pings: &Pings,
 ) -> Result<ShardPings, LoadError> {
-    let replies = Replies::of(&pings.protocol, &shard.assignment.messages, pings.verify)
-        .expect("HTTP on kept connections is refused before a shard is made");
+    let replies = Replies::of(&pings.protocol, &shard.assignment.messages, pings.verify);
     let open = (0..).zip(&shard.connections);
     let open = open.filter(|(_, connection)| connection.state == ConnectionState::Open);
     let waiting = (0..)

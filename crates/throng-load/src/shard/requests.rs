@@ -25,6 +25,7 @@ use super::outstanding::Outstanding;
 use super::queue_full::{self, QueueFull};
 use super::stage::Stages;
 use super::{Answer, Shard, errors};
+use crate::addresses::Choices;
 use crate::backend::{Backend, Event, What};
 use crate::control::{ProgressReading, ShardStage};
 use crate::error::LoadError;
@@ -56,6 +57,8 @@ struct Requests<'a, B, P> {
     /// Clients that pause, and until when, the next first: all pause for the same time.
     paused: VecDeque<(u64, u32)>,
     queue: QueueFull,
+    /// Where a request chooses among several listeners.
+    choices: Option<Choices>,
     under_way: u32,
     /// Requests of each client at most.
     each: u64,
@@ -121,12 +124,10 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
             sends,
             ready: VecDeque::with_capacity(slots.len()),
             paused: VecDeque::new(),
-            queue: QueueFull::default(),
+            queue: QueueFull::new(shard.assignment.addresses.number()),
+            choices: Choices::of(spec.pacing.tasks(), shard.seed()),
             under_way: 0,
-            each: match spec.stop {
-                Stop::MessagesEach(each) => each,
-                _ => u64::MAX,
-            },
+            each: spec.stop.each(),
             pauses_after_failure: until_a_time && !paced_by_clock,
             stages: Stages::new(spec.warmup, spec.stop, of_shards, clients, now_ns),
             announced: ShardStage::Warmup,
@@ -153,6 +154,9 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
         loop {
             let now_ns = monotonic_ns();
             self.stages.advance(now_ns, true);
+            if self.pacing.is_done() {
+                self.stages.drain(now_ns);
+            }
             self.note_stage();
             self.resume_paused(now_ns);
             self.retry_full_queue();
@@ -363,6 +367,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
                 silences: Vec::new(),
                 starving: Vec::new(),
                 backlog: self.backlog.unwrap_or_default(),
+                tasks: self.pacing.tasks(),
                 recorder: self.recorder,
             },
             connections: self.record,

@@ -57,7 +57,7 @@ pub(crate) fn echo() -> impl Fn(TcpStream) + Send + Sync + Clone {
 pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
-            address: address.to_owned(),
+            addresses: vec![address.to_owned()],
             connections: 10,
             serves_at_once: None,
             shards: 1,

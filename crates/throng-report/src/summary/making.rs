@@ -76,8 +76,9 @@ fn rows(record: &RunRecord, figures: &[Figure], experiment: &dyn Experiment) -> 
     let settings = (0..).zip(&plan.settings);
     settings
         .flat_map(|(setting, _)| {
+            let measured = targets().filter(|&target| plan.is_measured(target, setting));
             let rows =
-                targets().map(|target| row::row(record, figures, experiment, (target, setting)));
+                measured.map(|target| row::row(record, figures, experiment, (target, setting)));
             ranking::ranked(rows.collect(), leading)
         })
         .collect()

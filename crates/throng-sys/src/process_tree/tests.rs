@@ -109,11 +109,37 @@ fn a_zombie_has_no_threads_but_still_its_time_and_then_is_gone() {
 #[test]
 fn another_process_of_the_same_id_is_not_the_root() {
     let own = ProcessTree::of(std::process::id()).unwrap();
+    let root = own.roots[0];
     let earlier = ProcessTree {
-        root_start_ticks: own.root_start_ticks - 1,
-        ..own
+        roots: vec![Root {
+            start_ticks: root.start_ticks - 1,
+            ..root
+        }],
     };
     assert_eq!(earlier.sample().unwrap(), None);
+    assert_eq!(earlier.cpu_ns_of_each().unwrap(), [None]);
+}
+
+#[test]
+fn several_trees_are_counted_together_each_process_once_and_one_may_end() {
+    let busy = Launched::shell(
+        "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; sleep 100 & echo ready; wait",
+    );
+    let idle = Launched::shell("echo ready; read never");
+    let (both, of_busy) = (
+        ProcessTree::joined([busy.tree(), idle.tree()]).unwrap(),
+        busy.tree(),
+    );
+    assert_eq!(both.sample().unwrap().unwrap().processes, 3);
+    let twice = ProcessTree::joined([of_busy.clone(), of_busy.clone()]).unwrap();
+    assert_eq!(twice.sample().unwrap().unwrap().processes, 2);
+    let each = both.cpu_ns_of_each().unwrap();
+    assert!(each[0].unwrap() > each[1].unwrap(), "{each:?}");
+    assert_eq!(ProcessTree::joined([]), None);
+    drop(busy);
+    let left = both.sample().unwrap().unwrap();
+    assert_eq!(left.processes, 1);
+    assert_eq!(both.cpu_ns_of_each().unwrap()[0], None);
 }
 
 #[test]

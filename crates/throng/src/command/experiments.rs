@@ -18,6 +18,7 @@ mod churn;
 mod echo;
 mod fanout;
 mod hold;
+mod services;
 
 /// The experiments that have a command, in the order of help.
 #[derive(Debug, Subcommand)]
@@ -28,6 +29,7 @@ pub(crate) enum OfExperiment {
     Fanout(Arguments<fanout::Own>),
     Hold(Arguments<hold::Own>),
     Churn(Arguments<churn::Own>),
+    Services(Arguments<services::Own>),
 }
 
 impl OfExperiment {
@@ -39,6 +41,7 @@ impl OfExperiment {
             Self::Fanout(arguments) => arguments.run(),
             Self::Hold(arguments) => arguments.run(),
             Self::Churn(arguments) => arguments.run(),
+            Self::Services(arguments) => arguments.run(),
         }
     }
 }

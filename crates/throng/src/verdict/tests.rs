@@ -82,7 +82,7 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
 fn job(setting: &Setting) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
-            address: String::new(),
+            addresses: vec![],
             connections: setting.connections,
             serves_at_once: None,
             shards: 1,

@@ -25,7 +25,7 @@ fn exchange(trial: &Trial) -> &ExchangePhase {
 }
 
 fn port_of(trial: &Trial) -> u16 {
-    let address = &trial.job.fleet.address;
+    let address = &trial.job.fleet.addresses[0];
     let port = address
         .rsplit_once(':')
         .and_then(|(_, port)| port.parse().ok());

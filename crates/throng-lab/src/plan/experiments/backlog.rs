@@ -109,23 +109,23 @@ impl Asks for Backlog {
             believe(asking.targets, length, notes);
         }
         let service_time_ns = service_time.map(nanoseconds);
+        let phases = Sequence::of_exchange(ExchangeSpec {
+            protocol: requests::protocol(asking, workload, service_time)?,
+            verify: exchange::verify(point),
+            connection: ConnectionUse::PerMessage {
+                slow_first_byte_ns: service_time_ns
+                    .unwrap_or(0)
+                    .saturating_add(SLOW_FIRST_BYTE_SPARE_NS),
+                tells_every_request: true,
+            },
+            pacing: Pacing::Closed { outstanding: 1 },
+            warmup: Amount::Messages(0),
+            stop: Stop::MessagesEach(requests_each(point, clients)?),
+        });
         Ok(Asked {
-            connections: clients,
-            phases: Sequence::of_exchange(ExchangeSpec {
-                protocol: requests::protocol(asking, workload, service_time)?,
-                verify: exchange::verify(point),
-                connection: ConnectionUse::PerMessage {
-                    slow_first_byte_ns: service_time_ns
-                        .unwrap_or(0)
-                        .saturating_add(SLOW_FIRST_BYTE_SPARE_NS),
-                    tells_every_request: true,
-                },
-                pacing: Pacing::Closed { outstanding: 1 },
-                warmup: Amount::Messages(0),
-                stop: Stop::MessagesEach(requests_each(point, clients)?),
-            }),
             workload,
             service_time_ns,
+            ..Asked::echoed(clients, phases)
         })
     }
 

@@ -64,22 +64,22 @@ impl Asks for Churn {
         let point = asking.point;
         let workload = requests::workload(asking)?;
         let at_once = Some(Duration::ZERO);
+        let phases = Sequence::of_exchange(ExchangeSpec {
+            protocol: requests::protocol(asking, workload, at_once)?,
+            verify: exchange::verify(point),
+            connection: ConnectionUse::PerMessage {
+                slow_first_byte_ns: SLOW_FIRST_BYTE_SPARE_NS,
+                // They are many, and what explains them is looked for only where something is observed.
+                tells_every_request: point.observe == Some(true),
+            },
+            pacing: exchange::pacing(point)?,
+            warmup: exchange::warmup(point),
+            stop: exchange::stop(point)?,
+        });
         Ok(Asked {
-            connections: requests::clients(point, "100")?,
-            phases: Sequence::of_exchange(ExchangeSpec {
-                protocol: requests::protocol(asking, workload, at_once)?,
-                verify: exchange::verify(point),
-                connection: ConnectionUse::PerMessage {
-                    slow_first_byte_ns: SLOW_FIRST_BYTE_SPARE_NS,
-                    // They are many, and what explains them is looked for only where something is observed.
-                    tells_every_request: point.observe == Some(true),
-                },
-                pacing: exchange::pacing(point)?,
-                warmup: exchange::warmup(point),
-                stop: exchange::stop(point)?,
-            }),
             workload,
             service_time_ns: workload.takes_delay().then_some(0),
+            ..Asked::echoed(requests::clients(point, "100")?, phases)
         })
     }
 

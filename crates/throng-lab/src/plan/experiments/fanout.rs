@@ -104,12 +104,11 @@ impl Asks for Fanout {
         let sustain = sustain(point, &put)?.map(PhaseSpec::Sustain);
         let greeted = greeting.map(|greeting| PhaseSpec::Acknowledge { greeting });
         let phases = greeted.into_iter().chain([PhaseSpec::Get(put)]);
+        let phases = Sequence::on_open_connections(phases.chain(sustain));
         Ok(Asked {
-            connections,
-            phases: Sequence::on_open_connections(phases.chain(sustain)),
             // The only one in which connections hear of one another, so that there is no choice.
             workload: Workload::Broadcast,
-            service_time_ns: None,
+            ..Asked::echoed(connections, phases)
         })
     }
 

@@ -24,8 +24,6 @@ pub(super) const TRIALS_APART: &str = "each trial has a server and a network of 
 /// The published request, of 14 bytes without a line's end, and its reply of 23.
 const QUESTION: &[u8; 14] = b"GET / HTTP/1.1";
 const ANSWER: &[u8; 23] = b"HTTP/1.1 200 OK\r\n\r\nok\r\n";
-/// A frame that asks for nothing but its reply.
-const FRAME: &[u8; 6] = b"\0\0\0\x02{}";
 
 /// Refuses what launched servers would be asked for where none is launched.
 pub(super) fn check_launched(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<(), PlanError> {
@@ -143,14 +141,37 @@ pub(super) fn protocol(
 fn usual(workload: Workload, service_time: Option<Duration>) -> Protocol {
     match workload {
         Workload::Http => http::get(&delayed(service_time.unwrap_or_default())),
-        Workload::Framed => Protocol::Request {
-            send: FRAME.to_vec(),
-            expect: Expect::Frame,
-        },
+        Workload::Framed => frame("{}"),
         Workload::Oneshot | Workload::Echo | Workload::Broadcast => Protocol::Request {
             send: QUESTION.to_vec(),
             expect: Expect::Text(ANSWER.to_vec()),
         },
+    }
+}
+
+/// A frame with this inside.
+fn frame(inside: &str) -> Protocol {
+    let length = u32::try_from(inside.len()).expect("a request is short");
+    Protocol::Request {
+        send: [&length.to_be_bytes(), inside.as_bytes()].concat(),
+        expect: Expect::Frame,
+    }
+}
+
+/// A frame that asks a server to count.
+pub(super) fn counted_frame(count: u64) -> Protocol {
+    frame(&format!("{{\"count\": {count}}}"))
+}
+
+/// A page that asks a server to count.
+pub(super) fn counted_page(count: u64, is_kept: bool) -> Protocol {
+    let page = HttpTarget {
+        host: "localhost".to_owned(),
+        path: format!("/?count={count}"),
+    };
+    match is_kept {
+        true => http::get_on_kept(&page),
+        false => http::get(&page),
     }
 }
 

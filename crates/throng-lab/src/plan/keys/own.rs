@@ -13,6 +13,8 @@ pub(in crate::plan) struct OwnKeys {
     pub(in crate::plan) help: &'static [(&'static str, &'static str)],
     /// Keys for which it has no use.
     pub(in crate::plan) refuses: &'static [Refused],
+    /// Keys that a target may have values of its own for, written behind its name.
+    pub(in crate::plan) of_target: &'static [&'static str],
     /// The key that is the first word of its command, where one is.
     pub(in crate::plan) first_word: Option<&'static str>,
 }
@@ -27,6 +29,7 @@ impl OwnKeys {
         usual: &[],
         help: &[],
         refuses: &[],
+        of_target: &[],
         first_word: None,
     };
 }

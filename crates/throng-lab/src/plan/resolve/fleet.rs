@@ -11,6 +11,7 @@ use super::tables;
 use crate::capacity::OF_A_SHARD;
 use crate::plan::draft::Point;
 use crate::plan::error::{is_rate, not_zero};
+use crate::plan::experiments::Asked;
 use crate::plan::keys::{self, Usual};
 use crate::plan::value::{Addresses, BackendChoice};
 use crate::plan::{Environment, PlanError, nanoseconds};
@@ -38,24 +39,27 @@ pub(super) fn backend(point: &Point, environment: &Environment) -> Result<Backen
 /// By default one for each CPU of the generator, 1 where it is not pinned, as many more as need a descriptor table, and never more than connections.
 pub(super) fn shards(
     point: &Point,
-    connections: u32,
+    asked: &Asked,
     generator_cpus: &[u32],
     open_files_hard: u64,
 ) -> Result<u32, PlanError> {
+    let connections = asked.connections;
+    // What belongs together is one thread's.
+    let most = connections / asked.phases.connections_of_client();
     match point.shards {
         Some(0) => Err(PlanError::Zero {
             key: "shards",
             why: "nobody would send",
             example: "1",
         }),
-        Some(shards) if shards > connections => Err(PlanError::MoreShardsThanConnections {
+        Some(shards) if shards > most => Err(PlanError::MoreShardsThanConnections {
             shards,
-            connections,
+            connections: most,
         }),
         Some(shards) => Ok(shards),
         None => {
             let tables = tables::needed(connections, open_files_hard, OF_A_SHARD);
-            Ok((generator_cpus.len() as u32).max(tables).min(connections))
+            Ok((generator_cpus.len() as u32).max(tables).min(most))
         }
     }
 }
@@ -137,8 +141,8 @@ pub(super) fn source(
 /// `None` for a Unix socket.
 fn target_is_ipv4(target: &TargetRecord, family: ListenFamily) -> Option<bool> {
     let running = target
-        .address
-        .as_ref()
+        .addresses
+        .first()
         .and_then(|address| address.parse::<Address>().ok());
     match (running, family) {
         (Some(Address::Tcp(address)), _) => Some(address.is_ipv4()),

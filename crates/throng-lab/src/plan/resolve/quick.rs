@@ -154,6 +154,9 @@ fn has_clients(setting: &Setting) -> bool {
 
 /// Leaves out every other value of the key that has the most, and keeps its ends; of two the first. Whether there was one.
 fn thin(plan: &mut Plan) -> bool {
+    if plan.measured_at.is_some() {
+        return false;
+    }
     let keys = 0..plan.swept.len();
     let most = keys.max_by_key(|&key| values(&plan.settings, key).len());
     let Some(key) = most else {
@@ -209,7 +212,8 @@ fn halve_connections(plan: &mut Plan) -> bool {
         } else {
             CONNECTIONS_MIN
         };
-        if setting.connections > least {
+        // Clients with tasks are whole, and so many are what is asked.
+        if setting.connections > least && setting.phases.connections_of_client() == 1 {
             setting.connections = (setting.connections / 2).max(least);
             setting.shards = setting.shards.min(setting.connections);
             let speaker = fanout::speaker(setting.connections);

@@ -29,7 +29,7 @@ pub(super) fn resolve(
         None => {
             let cpus = cpus::of_sides(&point, environment, targets, notes)?;
             let descriptors = environment.limits.open_files_hard;
-            let shards = fleet::shards(&point, asked.connections, &cpus.generator, descriptors)?;
+            let shards = fleet::shards(&point, &asked, &cpus.generator, descriptors)?;
             (cpus, shards)
         }
     };
@@ -43,6 +43,8 @@ pub(super) fn resolve(
     };
     Ok(Setting {
         connections: asked.connections,
+        services: asked.services,
+        listeners: asked.listeners,
         phases: asked.phases,
         connect_concurrency: connects.concurrency,
         connect_rate_per_second: connects.rate_per_second,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{BuiltInModel, TargetRecord};
+use throng_record::{BuiltInModel, TargetKind, TargetRecord};
 
+use super::own::{self, OfTargets, Own};
 use super::{NO_WORKERS, catalogue};
 use crate::plan::experiments::Asks;
 use crate::plan::{Environment, PlanDraft, PlanError, keys};
@@ -17,30 +18,35 @@ pub(super) fn resolve(
     experiment: Experiment,
     environment: &Environment,
     notes: &mut Vec<String>,
-) -> Result<Vec<TargetRecord>, PlanError> {
+) -> Result<(Vec<TargetRecord>, OfTargets), PlanError> {
     if let Some(process) = asks.in_one_process() {
-        return process.targets(draft, environment, notes);
-    }
-    let families = draft
-        .family
-        .as_ref()
-        .map_or(&[ListenFamily::Ipv4][..], |sweep| sweep.values());
-    if asks.connects_for_each_request() && families.contains(&ListenFamily::Unix) {
-        return Err(PlanError::NoHandshake("`family = unix`".to_owned()));
+        let targets = process.targets(draft, environment, notes)?;
+        return Ok((targets, OfTargets::default()));
     }
     let mut targets: Vec<TargetRecord> = Vec::new();
+    let mut all = OfTargets::default();
     for target in written(draft, asks, environment, notes)? {
-        for (index, &family) in families.iter().enumerate() {
-            let record = target.resolve(&environment.models, &environment.catalogue, family)?;
-            if index > 0 {
-                continue;
+        let own = own::of(target, draft, asks, environment)?;
+        let record = resolve_one(&own, asks, experiment, environment)?;
+        let is_alike = |other: &TargetRecord| match record.kind {
+            TargetKind::Running if asks.running_are_one() => other.kind == TargetKind::Running,
+            _ => other.name == record.name,
+        };
+        match targets.iter().position(is_alike) {
+            Some(place) if targets[place].name != record.name => {
+                targets[place].addresses.extend(record.addresses);
             }
-            check(&record, draft, asks, experiment, environment)?;
-            if targets.iter().any(|other| other.name == record.name) {
-                return Err(PlanError::DuplicateTarget(record.name));
+            Some(place) if all.is_told_apart(place, &own) => all.add(place, own),
+            Some(_) => return Err(PlanError::DuplicateTarget(record.name)),
+            None => {
+                all.add(targets.len(), own);
+                targets.push(record);
             }
-            targets.push(record);
         }
+    }
+    for target in targets.iter_mut().filter(|one| one.addresses.len() > 1) {
+        let others = target.addresses.len() - 1;
+        target.name = format!("{} and {others} more", target.name);
     }
     if targets.is_empty() {
         return Err(PlanError::NoTarget {
@@ -50,7 +56,29 @@ pub(super) fn resolve(
             },
         });
     }
-    Ok(targets)
+    Ok((targets, all))
+}
+
+/// A target as it stands in the record, of which the first family decides.
+fn resolve_one(
+    own: &Own,
+    asks: &dyn Asks,
+    experiment: Experiment,
+    environment: &Environment,
+) -> Result<TargetRecord, PlanError> {
+    let families = own.draft.family.as_ref();
+    let families = families.map_or(&[ListenFamily::Ipv4][..], |sweep| sweep.values());
+    if asks.connects_for_each_request() && families.contains(&ListenFamily::Unix) {
+        return Err(PlanError::NoHandshake("`family = unix`".to_owned()));
+    }
+    let (models, catalogue) = (&environment.models, &environment.catalogue);
+    let records = families
+        .iter()
+        .map(|&family| own.target.resolve(models, catalogue, family));
+    let records: Vec<TargetRecord> = records.collect::<Result<_, _>>()?;
+    let record = records.into_iter().next().expect("there is a family");
+    check(&record, &own.draft, asks, experiment, environment)?;
+    Ok(record)
 }
 
 /// Refuses a target that the experiment cannot measure, or a model of which something is asked that it cannot do.
@@ -61,7 +89,7 @@ fn check(
     experiment: Experiment,
     environment: &Environment,
 ) -> Result<(), PlanError> {
-    let address = target.address.as_deref().unwrap_or_default();
+    let address = target.addresses.first().map_or("", String::as_str);
     if target.http.is_some() && !asks.connects_for_each_request() {
         let (needed, instead) = asks.instead_of_a_page();
         return Err(PlanError::HttpTarget {
@@ -153,8 +181,11 @@ fn group(
     let (mut possible, mut first_refusal) = (Vec::new(), None);
     let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for server in environment.catalogue.meant_by(word) {
-        match catalogue::refusal(server, draft, asks) {
-            None => possible.push(server.full_name().as_str().into()),
+        let target: TargetDraft = server.full_name().as_str().into();
+        let fitted = own::of(target.clone(), draft, asks, environment);
+        let refusal = fitted.map(|own| catalogue::refusal(server, &own.draft, asks));
+        match refusal.unwrap_or_else(Some) {
+            None => possible.push(target),
             Some(refusal) => {
                 if let PlanError::ServerCannot { server, why } = &refusal {
                     let alike = left_out.entry(why.clone()).or_default();

@@ -39,8 +39,12 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         }
         let outstanding = self.leave(slot);
         self.recorder.error(kind, self.shard.index(slot), detail);
-        self.pacing
-            .lost(slot, outstanding, monotonic_ns(), &mut self.sends);
+        let now_ns = monotonic_ns();
+        if outstanding > 0 {
+            self.pacing
+                .ended(slot, now_ns, Err(detail), &mut self.sends);
+        }
+        self.pacing.lost(slot, outstanding, now_ns, &mut self.sends);
     }
 
     /// Closes an open connection, whose messages will never be answered: how many those are.

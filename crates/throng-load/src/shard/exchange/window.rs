@@ -34,7 +34,7 @@ pub(crate) struct Window {
 pub(super) fn room_for_each(pacing: &PacingSpec, connections: usize) -> Vec<u32> {
     match pacing {
         PacingSpec::Closed { .. } => Vec::with_capacity(connections),
-        PacingSpec::Lockstep { .. } | PacingSpec::Open { .. } => Vec::new(),
+        PacingSpec::Lockstep { .. } | PacingSpec::Open { .. } | PacingSpec::Tasks(_) => Vec::new(),
     }
 }
 

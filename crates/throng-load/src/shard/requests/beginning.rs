@@ -61,6 +61,14 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
             now_ns
         };
         client.begin(start_ns, now_ns, is_warmup);
+        client.address = match &mut self.choices {
+            Some(choices) => choices.next(slot),
+            None => self
+                .shard
+                .assignment
+                .addresses
+                .place(self.shard.index(slot)),
+        };
         self.outstanding.sent(self.stages.in_window_ns(now_ns));
         if is_warmup {
             self.record.warmup_begun += 1;
@@ -75,24 +83,29 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         let number = self.begun * u64::from(shards) + u64::from(shard);
         self.begun += 1;
         let source = assignment.sources.of_request(number);
-        if !self.queue.is_empty() || self.attempt(slot, source) == Attempt::QueueFull {
-            self.queue.wait(slot, monotonic_ns());
+        let place = self.clients[slot as usize].address;
+        if self.queue.is_waited_for(place) || self.attempt(slot, source) == Attempt::QueueFull {
+            self.queue.wait(place, slot, monotonic_ns());
         }
     }
 
     pub(super) fn retry_full_queue(&mut self) {
-        while let Some((slot, since_ns)) = self.queue.next() {
-            // Only Unix sockets wait so, and they have no source address.
-            if self.attempt(slot, None) == Attempt::QueueFull {
-                return self.queue.wait_on(slot, since_ns);
+        for place in self.queue.places() {
+            while let Some((slot, since_ns)) = self.queue.next(place) {
+                // Only Unix sockets wait so, and they have no source address.
+                if self.attempt(slot, None) == Attempt::QueueFull {
+                    self.queue.wait_on(place, slot, since_ns);
+                    break;
+                }
+                self.queue.ended(since_ns, monotonic_ns());
             }
-            self.queue.ended(since_ns, monotonic_ns());
         }
     }
 
     fn attempt(&mut self, slot: u32, source: Option<IpAddr>) -> Attempt {
         let assignment = &self.shard.assignment;
-        let (address, nodelay) = (&assignment.address, assignment.spec.nodelay);
+        let nodelay = assignment.spec.nodelay;
+        let address = assignment.addresses.at(self.clients[slot as usize].address);
         let began = self.shard.backend.connect(slot, address, source, nodelay);
         let now_ns = monotonic_ns();
         if self.record.log.tells_every() {

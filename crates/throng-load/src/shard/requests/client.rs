@@ -30,6 +30,8 @@ pub(super) struct Client {
     pub(super) is_served: bool,
     pub(super) reply: Reply,
     pub(super) local: Option<SocketAddr>,
+    /// Which of the addresses the request under way goes to.
+    pub(super) address: usize,
     /// Whether the request under way is one of the warm-up.
     pub(super) is_warmup: bool,
     /// From when the latency of the request counts: its due time in an open loop, the connect call otherwise.
@@ -50,6 +52,7 @@ impl Client {
             is_served: false,
             reply,
             local: None,
+            address: 0,
             is_warmup: false,
             start_ns: 0,
             started_at_ns: 0,

@@ -41,7 +41,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
 
     /// Ends the request under way of this client, at `now_ns`, and lets it go on.
     pub(super) fn end(&mut self, slot: u32, now_ns: u64, mut outcome: Outcome) {
-        let is_tcp = matches!(self.shard.assignment.address, Address::Tcp(_));
+        let place = self.clients[slot as usize].address;
+        let is_tcp = matches!(self.shard.assignment.addresses.at(place), Address::Tcp(_));
         let is_accountable = is_tcp && self.shard.backend.socket(slot).is_some();
         let last = self.tcp_info(slot);
         let asked_at_ns = monotonic_ns();
@@ -70,6 +71,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         }
         let closing = self.shard.assignment.spec.closing;
         self.close(slot, outcome.is_err() || closing == Closing::Reset);
+        let told = outcome.as_ref().map(|&()| ()).map_err(|(_, why)| &**why);
+        self.pacing.ended(slot, now_ns, told, &mut self.sends);
         match outcome {
             Ok(()) => self.count_answer(slot, now_ns),
             Err((kind, detail)) => {
@@ -83,7 +86,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
     /// A connection that failed is reset: of an orderly close, the kernel would go on sending to a peer that may never answer.
     fn close(&mut self, slot: u32, by_reset: bool) {
         if self.clients[slot as usize].state == ClientState::Connecting {
-            self.queue.give_up(slot, monotonic_ns());
+            let place = self.clients[slot as usize].address;
+            self.queue.give_up(place, slot, monotonic_ns());
         }
         if by_reset && let Some(own) = self.shard.backend.socket(slot) {
             // Where it fails, the close is an orderly one.

@@ -67,7 +67,7 @@ mod tests {
             catalogue: None,
             options: throng_record::ServeOptions::default(),
             command: None,
-            address: None,
+            addresses: vec![],
             http: None,
         }
     }

@@ -1,0 +1,172 @@
+//! How long does each client take for its requests to several services? A row for each target at each setting: when its clients were done, beside what is
+//! published, where their time went, and what each service cost.
+//!
+//! Left out on purpose: ranks. Rows are read beside each other, and what is asked of them differs.
+
+mod answer;
+mod notes;
+pub mod published;
+mod tables;
+
+use serde::Serialize;
+use throng_record::{ConnectionUse, Plan, Setting, Stop, TargetRecord, TasksSpec, Trial};
+
+use crate::circumstances::Circumstances;
+use crate::detail::Detail;
+use crate::experiment::Experiment;
+use crate::experiments::crowd;
+use crate::format::{exact, plural};
+use crate::grid::Grid;
+use crate::leading::Leading;
+use crate::measured::Measured;
+use crate::published::Published;
+use crate::summary::Summary;
+use crate::view::{Block, Brief};
+use crate::worth::Sorted;
+
+/// A service of which a task failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FailedService {
+    /// Its number, from 1.
+    pub service: usize,
+    /// Of how many.
+    pub of: usize,
+    /// Tasks that failed there.
+    pub tasks: u32,
+    /// How the first failed.
+    pub first_failure: String,
+}
+
+/// The experiment.
+pub(crate) struct Services;
+
+impl Measured for Services {
+    fn leading(&self, _: &Plan) -> Leading {
+        Leading::None
+    }
+
+    /// What the other services did where one failed is asked about as well; such figures carry a mark.
+    fn shown<'a>(&self, sorted: &Sorted<'a>) -> Vec<&'a Trial> {
+        crowd::shown(sorted)
+    }
+
+    fn detail(&self, _: &Setting, shown: &[&Trial]) -> Option<Detail> {
+        let failed: Vec<FailedService> = shown.iter().flat_map(|trial| failed(trial)).collect();
+        (!failed.is_empty()).then_some(Detail::Services { failed })
+    }
+
+    fn published(
+        &self,
+        of: &TargetRecord,
+        asked: &Setting,
+        _trials: &[&Trial],
+    ) -> Option<Published> {
+        published::beside(of, asked).map(Published::Services)
+    }
+}
+
+impl Experiment for Services {
+    fn circumstances(&self, asked: &Circumstances<'_>) -> Vec<String> {
+        circumstances(asked)
+    }
+
+    fn unit(&self) -> &'static str {
+        "requests/s"
+    }
+
+    fn answer(&self, summary: &Summary<'_>) -> Vec<String> {
+        answer::sentences(summary)
+    }
+
+    fn blocks(&self, summary: &Summary<'_>) -> Vec<Block> {
+        tables::blocks(summary)
+    }
+
+    fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
+        (vec![tables::brief(summary)], Vec::new())
+    }
+
+    fn legend(&self, summary: &Summary<'_>) -> Vec<String> {
+        notes::legend(summary)
+    }
+
+    fn notes_of_rows(&self, summary: &Summary<'_>) -> Vec<String> {
+        notes::of_rows(summary)
+    }
+
+    fn sources(&self, summary: &Summary<'_>) -> Vec<String> {
+        notes::sources(summary)
+    }
+}
+
+fn failed(trial: &Trial) -> Vec<FailedService> {
+    let exchange = trial.phases.exchange();
+    let Some(tasks) = exchange.and_then(|phase| phase.tasks.as_ref()) else {
+        return vec![];
+    };
+    let of = tasks.services.len();
+    let failed = tasks.failed_services();
+    failed
+        .map(|(service, found)| FailedService {
+            service,
+            of,
+            tasks: found.failed,
+            first_failure: found.first_failure.clone().unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// The tasks of a setting, and whether they keep their connections.
+pub(super) fn tasks(asked: &Setting) -> Option<(&TasksSpec, bool)> {
+    let spec = asked.phases.exchange()?;
+    let is_kept = spec.connection == ConnectionUse::Kept;
+    Some((spec.pacing.tasks()?, is_kept))
+}
+
+/// Requests of each task.
+pub(super) fn requests(asked: &Setting) -> u64 {
+    let stop = asked.phases.exchange().map(|spec| spec.stop);
+    stop.map_or(0, Stop::each)
+}
+
+/// How many clients there are.
+pub(super) fn clients(asked: &Setting) -> u32 {
+    asked.connections / asked.phases.connections_of_client().max(1)
+}
+
+/// Who asks whom how often.
+fn circumstances(asked: &Circumstances<'_>) -> Vec<String> {
+    let Some((tasks, is_kept)) = tasks(asked.setting) else {
+        return vec![asked.repeats()];
+    };
+    let number = |key, number: u32, noun: &str| match asked.swept(key) {
+        Some(numbers) => format!("{numbers} {noun}s"),
+        None => plural(number.into(), noun),
+    };
+    let requests = asked.or_swept("requests", || exact(requests(asked.setting)));
+    let mut phrases = vec![format!(
+        "{}, each asking {} {requests} times",
+        number("clients", clients(asked.setting), "client"),
+        number("services", tasks.services, "service"),
+    )];
+    if asked.swept("reuse").is_none() {
+        phrases.push(match is_kept {
+            true => "on kept connections".to_owned(),
+            false => "each request on a connection of its own".to_owned(),
+        });
+    }
+    if asked.swept("listeners").is_none() && asked.setting.listeners > 1 {
+        let choice = match tasks.choices {
+            1 => "one for each client",
+            _ => "one by chance for each request",
+        };
+        phrases.push(format!(
+            "{} of each service, {choice}",
+            plural(asked.setting.listeners.into(), "listener")
+        ));
+    }
+    phrases.extend(asked.protocol());
+    phrases.push(asked.repeats());
+    phrases
+}
