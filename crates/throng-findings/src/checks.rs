@@ -239,7 +239,13 @@ fn of_exchange(
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
         stolen,
         others,
-        drift::check(&exchange.timeline, exchange.duration_ns, is_cold(evidence)),
+        match exchange.tasks {
+            Some(_) => not_applicable(
+                CheckKind::Drift,
+                "each client has so many requests, and ends when it has had them",
+            ),
+            None => drift::check(&exchange.timeline, exchange.duration_ns, is_cold(evidence)),
+        },
         errors::check(&errors),
         server_count::check(evidence.target.kind, &evidence.seen.server),
         server_died::check(evidence.target.kind, &evidence.seen.server),

@@ -9,17 +9,20 @@ mod accept_queue_overflow;
 mod backlog_clamped;
 mod capacity;
 mod clause;
+mod connecting_costs;
 mod connections_refused;
 mod cost_grows_with_idle;
 mod delayed_ack;
 mod descriptors_exhausted;
 mod final_ack_dropped;
+mod full_unix_queue;
 mod generator_bound;
 mod half_the_ports_gone;
 mod head_of_line_blocking;
 mod idle_server;
 mod one_core_of_many;
 mod ports_exhausted;
+mod scan_without_rest;
 mod stalls;
 mod starved_connections;
 mod syn_cookies;
@@ -27,6 +30,7 @@ mod syn_retransmission_steps;
 pub(crate) mod threads_exhausted;
 mod too_few_acceptors;
 mod unbalanced_listeners;
+mod uneven_services;
 mod unfair_service;
 
 use throng_record::Finding;
@@ -107,11 +111,15 @@ kinds! {
     too_few_acceptors: TooFewAcceptors,
     head_of_line_blocking: HeadOfLineBlocking,
     delayed_ack: DelayedAck,
+    full_unix_queue: FullUnixQueue,
+    scan_without_rest: ScanWithoutRest,
+    uneven_services: UnevenServices,
     cost_grows_with_idle: CostGrowsWithIdle,
     stalls: Stalls,
     starved_connections: StarvedConnections,
     one_core_of_many: OneCoreOfMany,
     unfair_service: UnfairService,
+    connecting_costs: ConnectingCosts,
     generator_bound: GeneratorBound,
 }
 

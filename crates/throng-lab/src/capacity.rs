@@ -102,6 +102,7 @@ pub fn memory_bytes(demand: &Demand) -> u64 {
         Some(PerConnection::Process) => PROCESS_BYTES,
     };
     demand.connections() * (of_kernel + USER_BYTES + of_server)
+        + u64::from(demand.services) * demand.service_bytes
 }
 
 /// A shortage where `each` × connections is more than `there_is`.

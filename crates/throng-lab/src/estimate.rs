@@ -54,6 +54,12 @@ const FD_SETSIZE: u32 = 1_024;
 /// Messages per second of a modest server, where nothing better is known, and where each has a connection of its own.
 const MODEST_RATE: f64 = 50_000.0;
 const MODEST_CYCLE_RATE: f64 = 5_000.0;
+/// A request of the services experiment, on one CPU of the machine that docs/results/services.md is of; and what a connection of its own adds.
+const INTERPRETED_REQUEST: f64 = 90e-6;
+const COMPILED_REQUEST: f64 = 8e-6;
+const MODEST_CONNECT_RATE: f64 = 30_000.0;
+/// Starting an interpreter, with the CPUs that all of them share.
+const INTERPRETER_LAUNCH: f64 = 0.08;
 /// The first timeouts of data that is not acknowledged and of a SYN; the least that clients lose which find a queue full.
 const DATA_TIMEOUT: f64 = 0.2;
 const SYN_TIMEOUT: f64 = 1.0;
@@ -180,6 +186,7 @@ fn phase(
             // What cannot be delivered in time is still awaited.
             asked.max(delivery(setting, each) * spec.rate_per_second * asked)
         }
+        PhaseSpec::Exchange(spec) if spec.pacing.tasks().is_some() => tasks(spec, setting, target),
         PhaseSpec::Exchange(spec) => match (spec.connection, spec.stop) {
             (ConnectionUse::PerMessage { .. }, Stop::MessagesEach(requests_each)) => {
                 let opening = PER_CONNECTION * f64::from(setting.connections);
@@ -215,6 +222,24 @@ fn exchange(spec: &ExchangeSpec, setting: &Setting) -> f64 {
         } => of_ns(length_ns),
     };
     warmup + measured
+}
+
+/// All requests of all clients to all services. What each takes is that of a request that counts to 1000.
+fn tasks(spec: &ExchangeSpec, setting: &Setting, target: &TargetRecord) -> f64 {
+    let services = f64::from(setting.services);
+    let clients = setting.connections / setting.phases.connections_of_client().max(1);
+    let requests = spec.stop.each() as f64 * services * f64::from(clients);
+    let language = target.catalogue.as_ref().map(|one| one.language.as_str());
+    let (each, launch) = match language {
+        Some("python" | "ruby") => (INTERPRETED_REQUEST, INTERPRETER_LAUNCH),
+        Some(_) => (COMPILED_REQUEST, INTERPRETER_LAUNCH),
+        None => (COMPILED_REQUEST, 0.0),
+    };
+    let connects = match spec.connection {
+        ConnectionUse::Kept => 0.0,
+        ConnectionUse::PerMessage { .. } => requests / MODEST_CONNECT_RATE,
+    };
+    requests * each + connects + services * launch
 }
 
 /// Messages per second.

@@ -39,6 +39,14 @@ pub const BUILT_IN: &[BuiltInPlan] = &[
         name: "languages",
         text: include_str!("../../../plans/languages.toml"),
     },
+    BuiltInPlan {
+        name: "services",
+        text: include_str!("../../../plans/services.toml"),
+    },
+    BuiltInPlan {
+        name: "services-languages",
+        text: include_str!("../../../plans/services-languages.toml"),
+    },
 ];
 
 /// The built-in plan of that name.

@@ -162,10 +162,14 @@ impl Plan {
 
     /// Every target at every setting that it is measured at, by index.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u32)> {
-        let settings = 0..self.settings.len() as u32;
-        let all = (0..self.targets.len() as u32)
-            .flat_map(move |target| settings.clone().map(move |setting| (target, setting)));
-        all.filter(|&(target, setting)| self.is_measured(target, setting))
+        let of_target = |target: usize| match &self.measured_at {
+            Some(own) => own.get(target).cloned().unwrap_or_default(),
+            None => (0..self.settings.len() as u32).collect(),
+        };
+        (0..self.targets.len()).flat_map(move |target| {
+            let settings = of_target(target).into_iter();
+            settings.map(move |setting| (target as u32, setting))
+        })
     }
 }
 

@@ -16,6 +16,10 @@ use crate::plan::model_of;
 pub struct Demand {
     /// How many.
     pub connections: u32,
+    /// Processes of the server that are one target together.
+    pub services: u32,
+    /// What each of them takes before anybody connects, in bytes; of a single one it is not asked about.
+    pub service_bytes: u64,
     /// Shards of the generator, each with a descriptor table.
     pub shards: u32,
     /// Whether the generator waits by epoll.
@@ -68,10 +72,15 @@ impl Demand {
         let place = Place::of(target, setting.listen);
         Self {
             connections: setting.connections,
+            services: setting.services,
+            service_bytes: service_bytes(target, setting),
             shards: setting.shards,
             generator_uses_epoll: setting.backend == Backend::Epoll,
             server_is_here: place != Place::Elsewhere,
-            tables: model.map(tables).or_else(|| declared(target)?.0),
+            tables: model
+                .map(tables)
+                .or_else(|| declared(target)?.0)
+                .map(|tables| tables * setting.services),
             loops: model.map_or(1, loops),
             has_private_tables: model.is_some_and(|model| model.has_private_tables),
             each: model
@@ -97,6 +106,15 @@ impl Demand {
 
     pub(super) fn connections(&self) -> u64 {
         self.connections.into()
+    }
+}
+
+/// An interpreter or a runtime with its libraries; a built-in server. Those that run already have taken theirs.
+fn service_bytes(target: &TargetRecord, setting: &Setting) -> u64 {
+    match (target.kind, setting.services) {
+        (_, 1) | (TargetKind::Running | TargetKind::Multiplexer, _) => 0,
+        (TargetKind::BuiltIn, _) => 2 << 20,
+        (TargetKind::Catalogue | TargetKind::Command, _) => 20 << 20,
     }
 }
 

@@ -1,7 +1,8 @@
 //! The answer in words, for the plan's targets at their greatest number of connections.
 
 use throng_findings::Limits;
-use throng_record::{BuiltInModel, PhaseName, Plan, TargetRecord};
+use throng_record::format::{exact, plural};
+use throng_record::{BuiltInModel, PhaseName, Plan, Setting, TargetRecord};
 
 use super::{Demand, Shortage, memory_bytes, shortages};
 
@@ -20,8 +21,8 @@ pub struct Foresight {
 pub fn foresee(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Foresight {
     let mut foresight = Foresight::default();
     let mut settings = plan.settings.iter();
-    let are_kept = settings.any(|setting| setting.phases.has(PhaseName::Connect));
-    if !are_kept {
+    let are_held = |setting: &Setting| setting.phases.has(PhaseName::Connect) || has_tasks(setting);
+    if !settings.any(are_held) {
         return foresight;
     }
     let most = plan.settings.iter().max_by_key(|one| one.connections);
@@ -33,11 +34,12 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Foresig
         let demand = Demand::of(plan, target, setting, models);
         let mut short = shortages(&demand, limits);
         let fits = short.first().map_or(0, |narrowest| narrowest.holds_about);
-        if short.is_empty() && setting.phases.has(PhaseName::Hold) {
+        if short.is_empty() && setting.phases.has(PhaseName::Hold) && !has_tasks(setting) {
             foresight.notes.push(enough(target, &demand, limits));
         }
-        for shortage in short.extract_if(.., |one| one.is_memory) {
-            let refusal = || too_little_memory(target, &demand, &shortage, fits);
+        // Clients of services are whole, so that a part of their connections is of no use.
+        for shortage in short.extract_if(.., |one| one.is_memory || has_tasks(setting)) {
+            let refusal = || too_little(target, setting, &demand, &shortage, fits);
             foresight.refusal.get_or_insert_with(refusal);
         }
         if short.is_empty() {
@@ -127,33 +129,39 @@ fn listed<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-fn too_little_memory(
+fn has_tasks(setting: &Setting) -> bool {
+    let exchange = setting.phases.exchange();
+    exchange.is_some_and(|spec| spec.pacing.tasks().is_some())
+}
+
+fn too_little(
     target: &TargetRecord,
+    setting: &Setting,
     demand: &Demand,
     shortage: &Shortage,
     fits: u64,
 ) -> String {
+    let of_client = u64::from(setting.phases.connections_of_client());
+    let clients = match of_client {
+        1 => String::new(),
+        _ => format!(" ({})", plural(fits / of_client, "client")),
+    };
+    let (needed, there_is) = match shortage.is_memory {
+        true => (
+            format!("{} of memory", size(shortage.needed)),
+            size(shortage.there_is),
+        ),
+        false => (
+            format!("{} {}", exact(shortage.needed), shortage.what),
+            exact(shortage.there_is),
+        ),
+    };
     format!(
-        "{} connections to {} need about {} of memory, and {} is available; ask for fewer, about {} would fit",
+        "{} connections to {} need about {needed}, and {there_is} is available; ask for fewer, about {} would fit{clients}",
         exact(demand.connections()),
         target.name,
-        size(shortage.needed),
-        size(shortage.there_is),
         exact(fits)
     )
-}
-
-/// `1,000,000`.
-fn exact(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// Of memory, to a tenth.

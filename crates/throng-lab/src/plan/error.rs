@@ -53,7 +53,7 @@ pub enum PlanError {
         number: u64,
         most: u64,
     },
-    #[error("target `{target}`: {why}; write for example --listeners 5 behind its name")]
+    #[error("target `{target}`: {why}")]
     OwnKey { target: String, why: String },
     #[error("there is no server `{server}` in the catalogue; {instead}")]
     UnknownServer { server: String, instead: String },

@@ -16,7 +16,7 @@ mod quick;
 mod requests;
 mod services;
 
-use throng_record::plan::Experiment;
+use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{BuiltInModel, Sequence, TargetRecord, Workload};
 
 use super::cpus::Cpus;
@@ -84,6 +84,11 @@ pub(super) trait Asks: Sync {
     /// Whether the length of the accept queue is what is asked about, so that 0 is one.
     fn is_about_the_accept_queue(&self) -> bool {
         false
+    }
+
+    /// The length of the accept queue, where it is another than that of most experiments.
+    fn usual_backlog(&self, _listen: ListenFamily) -> Option<u32> {
+        None
     }
 
     /// What a server has to do that HTTP does not, and what to write instead of a page's address.

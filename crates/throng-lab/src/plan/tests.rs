@@ -16,6 +16,7 @@ mod files;
 mod many;
 mod overlays;
 mod refusals;
+mod services;
 mod short_forms;
 mod sweeps;
 

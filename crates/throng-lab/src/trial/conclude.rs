@@ -128,12 +128,20 @@ fn name_services(trial: &mut Trial, ending: Option<&Ending>) {
             format!("\nservice {number} of {of} failed {tasks}: {why}{tail}")
         })
         .collect();
+    // Each task had one reply, and no service answered a second time.
+    let keeps_none = !lines.is_empty()
+        && tasks
+            .services
+            .iter()
+            .all(|service| service.answered == u64::from(service.failed));
+    let hint = "\nevery connection was closed after its first reply: the server keeps none; write --reuse false (in a plan: reuse = false)";
+    let hint = keeps_none.then(|| hint.to_owned());
     let mut checks = trial.checks.iter_mut();
     let errors = checks.find(|check| {
         check.kind == CheckKind::UnexpectedErrors && check.result == CheckResult::Failed
     });
     if let Some(errors) = errors {
-        errors.detail.extend(lines);
+        errors.detail.extend(lines.into_iter().chain(hint));
     }
 }
 

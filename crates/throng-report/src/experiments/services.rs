@@ -166,7 +166,14 @@ fn circumstances(asked: &Circumstances<'_>) -> Vec<String> {
             plural(asked.setting.listeners.into(), "listener")
         ));
     }
-    phrases.extend(asked.protocol());
+    let count = asked
+        .swept("count")
+        .or_else(|| published::count(asked.setting).map(exact));
+    let workload = asked.or_swept("workload", || asked.setting.workload.name().to_owned());
+    phrases.push(match count {
+        Some(count) => format!("counting to {count} for each, asked in {workload}"),
+        None => format!("asked in {workload}"),
+    });
     phrases.push(asked.repeats());
     phrases
 }

@@ -350,6 +350,34 @@ fn one_of_each() -> Vec<Finding> {
             waited_ns_max: Some(1_940_000_000),
             reply_ns_max: 41_000_000,
         }),
+        Finding::FullUnixQueue(finding::FullUnixQueue {
+            connects: 7_120,
+            of: 20_000,
+            waited_ns: 14_240_000_000,
+            share: 0.31,
+            backlog: Some(1),
+        }),
+        Finding::ConnectingCosts(finding::ConnectingCosts {
+            requests: 20_000,
+            connect_ns_mean: 812_000.0,
+            request_ns_mean: 2_300_000.0,
+            share: 0.353,
+        }),
+        Finding::ScanWithoutRest(finding::ScanWithoutRest {
+            cores: 0.98,
+            cpus: 1,
+            window_ns: 200_100_000,
+            services: 20,
+            connections_of_service: 200,
+        }),
+        Finding::UnevenServices(finding::UnevenServices {
+            service: 7,
+            of: 20,
+            request_ns_mean: 4_100_000.0,
+            request_ns_median: 1_900_000.0,
+            cpu_ns: Some(310_000_000),
+            cpu_ns_median: Some(290_000_000),
+        }),
     ];
     for finding in &all {
         match finding {
@@ -372,7 +400,11 @@ fn one_of_each() -> Vec<Finding> {
             | Finding::OneCoreOfMany(_)
             | Finding::UnfairService(_)
             | Finding::UnbalancedListeners(_)
-            | Finding::CostGrowsWithIdle(_) => {}
+            | Finding::CostGrowsWithIdle(_)
+            | Finding::FullUnixQueue(_)
+            | Finding::ConnectingCosts(_)
+            | Finding::ScanWithoutRest(_)
+            | Finding::UnevenServices(_) => {}
         }
     }
     all

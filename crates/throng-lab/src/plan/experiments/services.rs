@@ -6,9 +6,10 @@
 use throng_catalogue::catalogue::Manifest;
 use throng_record::built_in::ServesAtOnce;
 use throng_record::plan::Experiment::{Churn, Echo};
+use throng_record::plan::ListenFamily;
 use throng_record::{
-    Amount, BuiltInModel, ConnectionUse, ContractException, ExchangeSpec, Pacing, Protocol,
-    Sequence, Stop, TargetRecord, TasksSpec, Workload,
+    Amount, BuiltInModel, ConnectionUse, ContractException, ExchangeSpec, Pacing, PhaseSpec,
+    Protocol, Sequence, Stop, TargetRecord, TasksSpec, Workload,
 };
 
 use super::requests::{self, TRIALS_APART};
@@ -31,6 +32,8 @@ const COUNT_MAX: u64 = 1_000_000_000;
 /// What is short for a server of any language.
 const REQUESTS_SHORT: u64 = 50;
 const SERVICES_SHORT: u32 = 5;
+/// Between the connects and the first request.
+const IDLE_NS: u64 = 200_000_000;
 
 const COUNTED: &str = "it ends when every task has its replies";
 const PACED: &str = "a task asks again as soon as it is answered";
@@ -53,6 +56,8 @@ const KEYS: OwnKeys = OwnKeys {
         ("requests", Usual::Value("1000")),
         ("workload", Usual::Value("framed")),
         ("family", Usual::Value("unix")),
+        // As multiprocessing.connection has it.
+        ("backlog", Usual::Words("1 on Unix sockets, 1024 elsewhere")),
         // Each trial is a hundred thousands of requests.
         ("repeats", Usual::Value("3")),
     ],
@@ -107,7 +112,7 @@ impl Asks for Services {
             ListenerChoice::Bound => 1,
         };
         let requests = requests_each(point)?;
-        let phases = Sequence::of_exchange(ExchangeSpec {
+        let exchange = ExchangeSpec {
             protocol: protocol(point, workload, is_kept)?,
             verify: exchange::verify(point),
             connection: match is_kept {
@@ -124,7 +129,17 @@ impl Asks for Services {
             }),
             warmup: Amount::Messages(0),
             stop: Stop::MessagesEach(requests),
-        });
+        };
+        let phases = match is_kept {
+            // What services use while nobody asks tells a scan that never rests.
+            true => Sequence::on_open_connections([
+                PhaseSpec::Hold {
+                    duration_ns: IDLE_NS,
+                },
+                PhaseSpec::Exchange(exchange),
+            ]),
+            false => Sequence::of_exchange(exchange),
+        };
         let connections = clients * phases.connections_of_client();
         Ok(Asked {
             workload,
@@ -201,6 +216,10 @@ impl Asks for Services {
     fn cannot_measure(&self, model: &BuiltInModel) -> Option<&'static str> {
         let is_bounded = model.serves_at_once == ServesAtOnce::OnePerWorker;
         is_bounded.then_some("serves fewer connections at once than clients keep")
+    }
+
+    fn usual_backlog(&self, listen: ListenFamily) -> Option<u32> {
+        (listen == ListenFamily::Unix).then_some(1)
     }
 
     fn running_are_one(&self) -> bool {

@@ -132,7 +132,11 @@ fn split(text: &str, asks: &dyn Asks) -> Result<(String, PlanDraft), PlanError> 
             continue;
         }
         let value = given.or_else(|| words.next());
-        let value = value.ok_or_else(|| refuse(format!("--{key} has no value")))?;
+        let value = value.ok_or_else(|| {
+            refuse(format!(
+                "--{key} has no value; write one behind it, as after the plan's own flag"
+            ))
+        })?;
         let read = own.add(key, value);
         read.map_err(|why| refuse(format!("--{key} {value}: {why}")))?;
     }

@@ -1,12 +1,15 @@
 //! One point of the sweep, with nothing left open.
 
+use throng_record::plan::ListenFamily;
 use throng_record::{Setting, TargetRecord};
 
 use super::fleet;
 use crate::plan::draft::Point;
 use crate::plan::error::not_zero;
 use crate::plan::experiments::{Asking, Asks};
-use crate::plan::{Environment, PlanDraft, PlanError, cpus};
+use crate::plan::keys::own::OwnKeys;
+use crate::plan::keys::{self, Usual};
+use crate::plan::{Environment, PlanDraft, PlanError, Sweep, cpus};
 
 pub(super) fn resolve(
     draft: &PlanDraft,
@@ -33,7 +36,7 @@ pub(super) fn resolve(
             (cpus, shards)
         }
     };
-    let backlog = backlog(&point, asks)?;
+    let backlog = backlog(&point, asks, listen)?;
     let connects = fleet::connects(&point, shards, backlog)?;
     let timeouts = fleet::timeouts(&point)?;
     let some_not_zero = |key, value: Option<u32>, why| {
@@ -78,8 +81,13 @@ pub(super) fn resolve(
 }
 
 /// 0 is a legal queue, which holds one connection, and worth asking about.
-fn backlog(point: &Point, asks: &dyn Asks) -> Result<u32, PlanError> {
-    match point.backlog.unwrap_or_else(|| point.usual("backlog")) {
+fn backlog(point: &Point, asks: &dyn Asks, listen: ListenFamily) -> Result<u32, PlanError> {
+    let of_most = || keys::usual::<Sweep<u32>>("backlog", &OwnKeys::NONE).values()[0];
+    let usual = || match keys::find("backlog").map(|key| key.usual_with(point.own)) {
+        Some(Usual::Words(_)) => asks.usual_backlog(listen).unwrap_or_else(of_most),
+        _ => point.usual("backlog"),
+    };
+    match point.backlog.unwrap_or_else(usual) {
         backlog if backlog > 0 || asks.is_about_the_accept_queue() => Ok(backlog),
         _ => Err(PlanError::Zero {
             key: "backlog",

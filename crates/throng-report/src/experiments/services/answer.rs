@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::tables::{DONE, by_target};
+use super::tables::{DONE, by_target, told};
 use crate::format::{self, time_ns};
 use crate::median::Estimate;
 use crate::row::Row;
@@ -14,7 +14,11 @@ use crate::unit::Unit;
 const FREE_THREADED: &str = "-free-threaded";
 
 pub(super) fn sentences(summary: &Summary<'_>) -> Vec<String> {
-    let rows = by_target(summary);
+    let told = told(summary);
+    let mut rows = by_target(summary);
+    for row in &mut rows {
+        row.swept.retain(|swept| told.contains(&swept.key));
+    }
     let known: Vec<(&Row, Estimate)> = rows
         .iter()
         .filter(|row| matches!(row.standing, Standing::Ranked | Standing::Qualified))
@@ -62,6 +66,7 @@ fn of_reuse(known: &[(&Row, Estimate)]) -> Option<String> {
     let (kept, each, row) = dearest(pairs)?;
     let share = row
         .value("connecting_share")
+        .filter(|&share| share >= 0.01)
         .map_or_else(String::new, |share| {
             format!("; {} of it is connecting", Unit::Share.words()(share))
         });

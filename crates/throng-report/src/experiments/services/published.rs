@@ -70,7 +70,7 @@ pub fn beside(target: &TargetRecord, asked: &Setting) -> Option<Published> {
     let is_as_many = tasks.services == reference.services
         && super::clients(asked) == reference.clients
         && super::requests(asked) == reference.requests
-        && counts_to(asked, reference.count);
+        && count(asked) == Some(reference.count);
     // With one listener there is no choice.
     let choice = match (asked.listeners, tasks.choices) {
         (1, _) => None,
@@ -88,16 +88,16 @@ pub fn beside(target: &TargetRecord, asked: &Setting) -> Option<Published> {
     results.filter(|_| is_as_many).find(is_it).cloned()
 }
 
-/// Whether its requests ask for so much.
-fn counts_to(asked: &Setting, count: u64) -> bool {
+/// How far its requests ask a service to count.
+pub(super) fn count(asked: &Setting) -> Option<u64> {
     let Some(Protocol::Request { send, .. }) = asked.phases.protocol() else {
-        return false;
+        return None;
     };
     let text = String::from_utf8_lossy(send);
     let number = text.split("count").nth(1).unwrap_or_default();
     let digits = number.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     let end = digits.find(|letter: char| !letter.is_ascii_digit());
-    digits[..end.unwrap_or(digits.len())].parse() == Ok(count)
+    digits[..end.unwrap_or(digits.len())].parse().ok()
 }
 
 #[cfg(test)]

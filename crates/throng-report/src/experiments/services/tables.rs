@@ -84,26 +84,45 @@ pub(super) fn brief(summary: &Summary<'_>) -> Brief {
 
 /// The target, then the values of what is swept.
 fn labels(summary: &Summary<'_>) -> Vec<Column<Row>> {
-    let swept = summary.plan.swept.iter().map(|key| {
+    let swept = told(summary);
+    let swept = swept.into_iter().map(|key| {
         let own = key.clone();
         let words = move |row: &Row| {
             let mut swept = row.swept.iter();
             let found = swept.find(|swept| swept.key == own);
             found.map_or_else(absent, |swept| swept.value.clone())
         };
-        Column::words(key.clone(), words)
+        Column::words(key, words)
     });
     std::iter::once(target()).chain(swept).collect()
 }
 
+/// The swept keys in which rows of one target differ; the others follow from the target.
+pub(super) fn told(summary: &Summary<'_>) -> Vec<String> {
+    let value = |row: &Row, key: &str| {
+        let mut swept = row.swept.iter();
+        swept
+            .find(|one| one.key == key)
+            .map(|one| one.value.clone())
+    };
+    let differs = |key: &&String| {
+        summary.rows.iter().any(|row| {
+            let mut others = summary.rows.iter();
+            others.any(|other| other.target == row.target && value(other, key) != value(row, key))
+        })
+    };
+    summary.plan.swept.iter().filter(differs).cloned().collect()
+}
+
 /// The settings of each target together.
 pub(super) fn by_target(summary: &Summary<'_>) -> Vec<Row> {
-    let targets = summary.plan.targets.iter();
-    let rows = targets.flat_map(|target| {
-        let rows = summary.rows.iter();
-        rows.filter(|row| row.target == target.name)
-    });
-    rows.cloned().collect()
+    let row = |(target, setting): (u32, u32)| {
+        let name = &summary.plan.targets.get(target as usize)?.name;
+        let mut rows = summary.rows.iter();
+        rows.find(|row| row.target == *name && row.setting == setting)
+            .cloned()
+    };
+    summary.plan.cells().filter_map(row).collect()
 }
 
 /// With the mark of what the row is worth.
