@@ -12,7 +12,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=${XDG_CACHE_HOME:-${HOME:?no cache directory: set HOME or XDG_CACHE_HOME}/.cache}/throng/runtimes
 
-names=(c cpp haskell erlang go node java java-gson python pypy python-free-threaded ruby ruby-3.3)
+names=(c cpp haskell erlang go node java java-gson python pypy python-free-threaded python-free-threaded-tornado ruby ruby-3.3)
 
 # Packages of the distribution: the runtime itself, or what making it needs.
 to_build="debian-archive-keyring dpkg-dev gcc libc6-dev make pkg-config zlib1g-dev"
@@ -28,7 +28,9 @@ declare -A packages=(
     [java-gson]="libgoogle-gson-java"
     [python]="python3 python3-venv"
     [pypy]="pypy3 pypy3-venv"
-    [python-free-threaded]="$to_build libffi-dev"
+    [python-free-threaded]="$to_build libffi-dev libssl-dev"
+    # Apart from the interpreter, whose build takes longer. With what that needs, where it must be made anew.
+    [python-free-threaded-tornado]="$to_build libffi-dev libssl-dev python3 python3-venv"
     [ruby]="ruby ruby-cool.io ruby-eventmachine"
     [ruby-3.3]="$to_build g++ ruby"
 )
@@ -55,6 +57,23 @@ make_python_free_threaded() {
     make -C source altinstall
     bin/python3.13t -c "import asyncio, select, socketserver, sys, threading; sys.exit(sys._is_gil_enabled())"
     wrap python3.13t "$PWD/bin/python3.13t"
+}
+
+make_python_free_threaded_tornado() {
+    local python=$root/bin/python3.13t site
+    # Tornado imports ssl: an interpreter that was built without libssl-dev is made anew.
+    if is_there python-free-threaded; then
+        "$python" -c "import ssl" || rm "$root/python-free-threaded.recipe" "$root/python-free-threaded/begun"
+    fi
+    is_there python-free-threaded || (make_runtime python-free-threaded)
+    TORNADO_EXTENSION=0 environment python3 requirements-pypy-tools.txt requirements-free-threaded.txt
+    site=$("$python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+    mkdir -p "$site"
+    rm -rf "$site"/tornado*
+    cp -R .venv/lib/python3*/site-packages/tornado* "$site"
+    "$python" -m compileall -q "$site/tornado"
+    # Fails where an import has switched the GIL on.
+    "$python" -c "import sys, tornado.httpserver, tornado.tcpserver, tornado.web; sys.exit(sys._is_gil_enabled())"
 }
 
 make_ruby_3_3() {
@@ -142,7 +161,17 @@ function_of() { echo "make_${1//[-.]/_}"; }
 is_made_here() { declare -F "$(function_of "$1")" >/dev/null; }
 
 # What determines the outcome; it is written when all is done, and where it changes, the runtime is made anew.
-recipe() { { declare -f "$(function_of "$1")" environment build newer wrap; cat "$here"/python/requirements*.txt; } | sha256sum; }
+recipe() {
+    {
+        declare -f "$(function_of "$1")" environment build newer wrap
+        cat "$here"/python/requirements{-pypy-tools,-pypy,}.txt
+        if [[ $1 == python-free-threaded-tornado ]]; then
+            # It lies in the interpreter's directory, and goes with it. Its list is no matter of the others, which would be made anew.
+            recipe python-free-threaded
+            cat "$here/python/requirements-free-threaded.txt"
+        fi
+    } | sha256sum
+}
 
 missing_packages() {
     for package in ${packages[$1]}; do
