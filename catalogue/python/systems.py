@@ -288,8 +288,9 @@ def scan(table: Table) -> NoReturn:
             for connection in table.connections.values():
                 if not connection.is_taken and is_readable(connection):
                     table.put_in_queue(connection)
-        # Otherwise it would have the lock again before anybody else has woken up.
-        time.sleep(0)
+        # Otherwise it would have the lock again before anybody else has woken up. A sleep of no length does not
+        # give the CPU away: on a single one, and without a GIL that is handed over, a request then takes six times as long.
+        os.sched_yield()
 
 
 def is_readable(connection: Connection) -> bool:

@@ -102,7 +102,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l cpus -d 'CPUs of s
 complete -c throng -n "__fish_throng_using_subcommand run" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
 host\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024; backlog: 5]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024; backlog: 5; services: 1 on Unix sockets, 1024 elsewhere]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4; services: unix]' -r -f -a "ipv4\t''
@@ -455,7 +455,7 @@ complete -c throng -n "__fish_throng_using_subcommand services" -l cpus -d 'CPUs
 complete -c throng -n "__fish_throng_using_subcommand services" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
 host\t''"
 complete -c throng -n "__fish_throng_using_subcommand services" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
-complete -c throng -n "__fish_throng_using_subcommand services" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1 on Unix sockets, 1024 elsewhere]' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l family -d 'Address family that servers listen on; unix where connections are kept [default: unix]' -r -f -a "ipv4\t''

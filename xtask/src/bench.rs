@@ -17,6 +17,7 @@ mod pacing;
 mod peers;
 mod ratios;
 mod servers;
+mod services;
 mod tables;
 
 use std::error::Error;
@@ -33,7 +34,7 @@ pub(crate) struct Bench {
 /// Flags of `cargo xtask bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArguments {
-    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, churn, noise.
+    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, churn, services, noise.
     parts: Vec<String>,
     /// Rounds of each comparison; an interval of the median needs six.
     #[arg(long, default_value_t = 6)]
@@ -58,7 +59,7 @@ const SERVER_CPU: u32 = 0;
 const GENERATOR_CPU: u32 = 1;
 
 type Part = fn(&Bench) -> Result<(), Box<dyn Error>>;
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("generator", generator::run),
     ("servers", servers::run),
     ("pacing", pacing::run),
@@ -66,6 +67,7 @@ const PARTS: [(&str, Part); 8] = [
     ("observing", observing::run),
     ("connects", connects::run),
     ("churn", churn::run),
+    ("services", services::run),
     ("noise", noise::run),
 ];
 

@@ -8,11 +8,11 @@ of systems.py, which says where they differ from what was published.
 beyond it one who connects is refused by a close at once, and who is there stays.
 """
 
+import os
 import select
 import selectors
 import socket
 import sys
-import time
 from pathlib import Path
 from typing import NoReturn
 
@@ -47,7 +47,7 @@ class PolledTable(systems.Table):
                     if not key.fileobj.is_taken:
                         self.put_in_queue(key.fileobj)
             # Otherwise it would have the lock again before anybody else has woken up.
-            time.sleep(0)
+            os.sched_yield()
 
 
 def accept_at_any(listeners: list[socket.socket], table: systems.Table) -> NoReturn:

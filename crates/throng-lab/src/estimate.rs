@@ -55,7 +55,8 @@ const FD_SETSIZE: u32 = 1_024;
 const MODEST_RATE: f64 = 50_000.0;
 const MODEST_CYCLE_RATE: f64 = 5_000.0;
 /// A request of the services experiment, on one CPU of the machine that docs/results/services.md is of; and what a connection of its own adds.
-const INTERPRETED_REQUEST: f64 = 90e-6;
+const INTERPRETED_REQUEST: f64 = 70e-6;
+const FREE_THREADED_REQUEST: f64 = 200e-6;
 const COMPILED_REQUEST: f64 = 8e-6;
 const MODEST_CONNECT_RATE: f64 = 30_000.0;
 /// Starting an interpreter, with the CPUs that all of them share.
@@ -229,8 +230,10 @@ fn tasks(spec: &ExchangeSpec, setting: &Setting, target: &TargetRecord) -> f64 {
     let services = f64::from(setting.services);
     let clients = setting.connections / setting.phases.connections_of_client().max(1);
     let requests = spec.stop.each() as f64 * services * f64::from(clients);
-    let language = target.catalogue.as_ref().map(|one| one.language.as_str());
-    let (each, launch) = match language {
+    let server = target.catalogue.as_ref();
+    let is_free_threaded = server.is_some_and(|one| one.server.ends_with("free-threaded"));
+    let (each, launch) = match server.map(|one| one.language.as_str()) {
+        Some("python") if is_free_threaded => (FREE_THREADED_REQUEST, INTERPRETER_LAUNCH),
         Some("python" | "ruby") => (INTERPRETED_REQUEST, INTERPRETER_LAUNCH),
         Some(_) => (COMPILED_REQUEST, INTERPRETER_LAUNCH),
         None => (COMPILED_REQUEST, 0.0),

@@ -6,7 +6,7 @@ use crate::experiments::accept::along::Along;
 use crate::experiments::fanout::order::Order;
 use crate::experiments::hold::curve::Point;
 use crate::experiments::hold::memory::KernelMemory;
-use crate::experiments::services::FailedService;
+use crate::experiments::services::failed::FailedService;
 
 /// By experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,6 +1,6 @@
 //! Settings in words: what tells one from the others of its plan.
 
-use throng_record::{Plan, Setting, Stop, SweptValue};
+use throng_record::{Plan, Setting, Stop, SweptValue, TasksSpec};
 
 use crate::format::{ABSENT, exact, plural};
 
@@ -12,6 +12,10 @@ const CONNECTIONS: [&str; 2] = ["connections", "clients"];
 /// for them: `32 × 5 requests · backlog 5`.
 #[must_use]
 pub fn heading(setting: &Setting) -> String {
+    let exchange = setting.phases.exchange();
+    if let Some(tasks) = exchange.and_then(|spec| spec.pacing.tasks()) {
+        return of_tasks(setting, tasks);
+    }
     if let Some(each) = requests_each(setting) {
         let others = setting.swept.iter();
         let others = others.filter(|swept| !is_of_rows(&swept.key));
@@ -42,6 +46,23 @@ pub fn heading(setting: &Setting) -> String {
         .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
         .collect::<Vec<_>>()
         .join(" · ")
+}
+
+/// `reuse true · listeners 10`; where nothing is swept, `20 clients × 20 services`.
+fn of_tasks(setting: &Setting, tasks: &TasksSpec) -> String {
+    let swept = setting.swept.iter();
+    let swept: Vec<String> = swept
+        .map(|one| format!("{} {}", one.key, one.value))
+        .collect();
+    if !swept.is_empty() {
+        return swept.join(" · ");
+    }
+    let clients = setting.connections / setting.phases.connections_of_client().max(1);
+    format!(
+        "{} × {}",
+        plural(clients.into(), "client"),
+        plural(tasks.services.into(), "service")
+    )
 }
 
 /// The distinct values of a swept key in their order, as they are shown; `None` where it is not swept.

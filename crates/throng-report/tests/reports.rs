@@ -68,6 +68,7 @@ fn the_answer_of_every_experiment_fits_a_screen() {
         ("fanout", fixture::fanout()),
         ("hold", fixture::hold()),
         ("phases", fixture::phases()),
+        ("services", fixture::services()),
     ];
     for (name, record) in &records {
         for width in [80, 100, 120] {
@@ -187,6 +188,15 @@ fn terminal_of_phases_of_a_plans_own() {
     let record = fixture::phases();
     insta::assert_snapshot!("phases_terminal_100", terminal(&record, 100));
     insta::assert_snapshot!("phases_markdown", other(&record, Format::Markdown));
+}
+
+#[test]
+fn reports_of_services() {
+    let record = fixture::services();
+    insta::assert_snapshot!("services_terminal_160", terminal(&record, 160));
+    insta::assert_snapshot!("services_terminal_80", terminal(&record, 80));
+    insta::assert_snapshot!("services_markdown", other(&record, Format::Markdown));
+    insta::assert_snapshot!("services_csv", other(&record, Format::Csv));
 }
 
 #[test]

@@ -25,7 +25,12 @@ pub(super) struct Server {
 impl Server {
     /// A built-in model that echoes.
     pub(super) fn model(model: &str) -> Result<Self> {
-        Self::model_in(model, "echo", &[], &Network::own())
+        Self::serving(model, "echo")
+    }
+
+    /// A built-in model that serves this workload.
+    pub(super) fn serving(model: &str, workload: &str) -> Result<Self> {
+        Self::model_in(model, workload, &[], &Network::own())
     }
 
     /// A built-in model with further flags, in this network.

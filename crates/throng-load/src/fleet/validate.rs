@@ -291,7 +291,7 @@ fn tasks(job: &LoadJob) -> Checked {
         () if job.fleet.shards > job.fleet.connections / of_client => {
             refuse("a client is one thread's; ask for no more shards than clients")
         }
-        () if addresses % tasks.services != 0
+        () if !addresses.is_multiple_of(tasks.services)
             || addresses < tasks.services.saturating_mul(tasks.choices) =>
         {
             refuse(

@@ -4,11 +4,11 @@
 //! Left out on purpose: ranks. Rows are read beside each other, and what is asked of them differs.
 
 mod answer;
+pub mod failed;
 mod notes;
 pub mod published;
 mod tables;
 
-use serde::Serialize;
 use throng_record::{ConnectionUse, Plan, Setting, Stop, TargetRecord, TasksSpec, Trial};
 
 use crate::circumstances::Circumstances;
@@ -23,20 +23,7 @@ use crate::published::Published;
 use crate::summary::Summary;
 use crate::view::{Block, Brief};
 use crate::worth::Sorted;
-
-/// A service of which a task failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FailedService {
-    /// Its number, from 1.
-    pub service: usize,
-    /// Of how many.
-    pub of: usize,
-    /// Tasks that failed there.
-    pub tasks: u32,
-    /// How the first failed.
-    pub first_failure: String,
-}
+use failed::FailedService;
 
 /// The experiment.
 pub(crate) struct Services;
@@ -52,7 +39,7 @@ impl Measured for Services {
     }
 
     fn detail(&self, _: &Setting, shown: &[&Trial]) -> Option<Detail> {
-        let failed: Vec<FailedService> = shown.iter().flat_map(|trial| failed(trial)).collect();
+        let failed: Vec<FailedService> = shown.iter().flat_map(|trial| failed::of(trial)).collect();
         (!failed.is_empty()).then_some(Detail::Services { failed })
     }
 
@@ -98,23 +85,6 @@ impl Experiment for Services {
     fn sources(&self, summary: &Summary<'_>) -> Vec<String> {
         notes::sources(summary)
     }
-}
-
-fn failed(trial: &Trial) -> Vec<FailedService> {
-    let exchange = trial.phases.exchange();
-    let Some(tasks) = exchange.and_then(|phase| phase.tasks.as_ref()) else {
-        return vec![];
-    };
-    let of = tasks.services.len();
-    let failed = tasks.failed_services();
-    failed
-        .map(|(service, found)| FailedService {
-            service,
-            of,
-            tasks: found.failed,
-            first_failure: found.first_failure.clone().unwrap_or_default(),
-        })
-        .collect()
 }
 
 /// The tasks of a setting, and whether they keep their connections.

@@ -11,6 +11,7 @@ mod fixture;
 mod hold;
 mod languages;
 mod rates;
+mod services;
 
 use throng_record::{
     Check, CheckKind, CheckResult, Finding, Histogram, Outcome, PhaseName, RepliesPerConnection,

@@ -11,6 +11,7 @@ mod namespace;
 mod pacing;
 mod sentences;
 mod server;
+mod services;
 #[path = "../support/mod.rs"]
 mod support;
 

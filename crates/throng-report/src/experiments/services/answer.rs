@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::tables::{DONE, by_target, told};
+use super::tables::{DONE, by_target, failed_services, told};
 use crate::format::{self, time_ns};
 use crate::median::Estimate;
 use crate::row::Row;
@@ -12,6 +12,8 @@ use crate::unit::Unit;
 
 /// A build of Python without a GIL has its server's name and this.
 const FREE_THREADED: &str = "-free-threaded";
+/// Rows with failures that a screen has room for.
+const FAILED_MAX: usize = 2;
 
 pub(super) fn sentences(summary: &Summary<'_>) -> Vec<String> {
     let told = told(summary);
@@ -24,11 +26,39 @@ pub(super) fn sentences(summary: &Summary<'_>) -> Vec<String> {
         .filter(|row| matches!(row.standing, Standing::Ranked | Standing::Qualified))
         .filter_map(|row| Some((row, row.estimate(DONE)?)))
         .collect();
-    let extremes = extremes(&known).into_iter();
-    extremes
+    let failed = rows.iter().filter_map(of_failed).take(FAILED_MAX);
+    failed
+        .chain(extremes(&known))
         .chain(of_reuse(&known))
         .chain(of_builds(&known))
+        .chain(of_single_trials(&known))
         .collect()
+}
+
+/// Of single trials nothing is known but themselves.
+fn of_single_trials(known: &[(&Row, Estimate)]) -> Option<String> {
+    let is_single = |(_, found): &&(&Row, Estimate)| found.values == 1;
+    (known.len() > 1 && known.iter().any(|one| is_single(&one))).then(|| {
+        "One trial stands behind such a time: what of a difference is chance is not known."
+            .to_owned()
+    })
+}
+
+/// Which services failed, of a row in which some did.
+fn of_failed(row: &Row) -> Option<String> {
+    let failed = failed_services(row);
+    let first = failed.first()?;
+    let more = match failed.len() {
+        1 => String::new(),
+        several => format!(" (and {} more)", several - 1),
+    };
+    Some(format!(
+        "Of {} service {} of {} failed{more}: {}. Its figures are those of the others.",
+        named(row),
+        first.service,
+        first.of,
+        first.first_failure
+    ))
 }
 
 /// Where a client is done first, and where last.
@@ -170,9 +200,8 @@ fn times_or_chance(least: &Estimate, most: &Estimate) -> String {
         ", {} times as long",
         format::ratio(most.median / least.median)
     );
-    match (least.values.min(most.values), least.overlaps(most)) {
-        (1, _) => format!("{times} by one trial each, which may be chance"),
-        (_, true) => ", which may be chance".to_owned(),
-        _ => times,
+    match least.overlaps(most) {
+        true => ", which may be chance".to_owned(),
+        false => times,
     }
 }

@@ -1,6 +1,6 @@
 //! The tables: when clients were done, how requests went, where the time of connecting went, and what services cost.
 
-use super::FailedService;
+use super::failed::FailedService;
 use crate::detail::Detail;
 use crate::failures;
 use crate::format;
