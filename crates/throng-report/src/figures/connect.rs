@@ -11,25 +11,25 @@ fn phase<'a>(one: &OneTrial<'a>) -> Option<&'a ConnectPhase> {
 }
 
 /// How many connects waited for room in a Unix listener's queue.
-pub(super) fn queue_full(of: fn(&OneTrial<'_>) -> Option<QueueFullWaits>) -> Figure {
+pub(super) fn queue_full() -> Figure {
     Figure::count(
         "queue_full_connects",
         "queue\nfull",
         "Connects to a Unix socket whose accept queue was full, and which waited until it was not.",
-        move |one| Some(of(one)?.connects as f64),
+        |one| Some(queue_waits(one)?.connects as f64),
     )
     .less()
 }
 
 /// How long each of them did.
-pub(super) fn queue_full_wait(of: fn(&OneTrial<'_>) -> Option<QueueFullWaits>) -> Figure {
+pub(super) fn queue_full_wait() -> Figure {
     Figure::number(
         "queue_full_wait_ns_mean",
         "queue\nfull for",
         Unit::Nanoseconds,
         "Mean time that such a connect waited; it is part of the connect's latency.",
-        move |one| {
-            let waits = of(one).filter(|waits| waits.connects > 0)?;
+        |one| {
+            let waits = queue_waits(one).filter(|waits| waits.connects > 0)?;
             Some(waits.waited_ns as f64 / waits.connects as f64)
         },
     )
@@ -86,8 +86,8 @@ pub(super) fn figures() -> Vec<Figure> {
             |one| Some(phase(one)?.syn_retransmissions as f64),
         )
         .less(),
-        queue_full(|one| Some(phase(one)?.queue_full)),
-        queue_full_wait(|one| Some(phase(one)?.queue_full)),
+        queue_full(),
+        queue_full_wait(),
         Figure::number(
             "stopped_at_connection",
             "stopped\nat",
@@ -96,14 +96,30 @@ pub(super) fn figures() -> Vec<Figure> {
             |one| Some(phase(one)?.stop.as_ref()?.connection.into()),
         ),
     ];
-    figures.extend(Figure::latencies(
+    figures.extend(latency());
+    figures
+}
+
+/// Of whichever connects a trial has: before everything else, or for each request. A plan may have trials of both.
+pub(super) fn latency() -> Vec<Figure> {
+    Figure::latencies(
         "connect_latency",
         "connect",
         "From the connect call to the established connection",
         &Quantile::THREE,
-        |trial| Some(&trial.phases.connect()?.latency),
-    ));
-    figures
+        |trial| {
+            let of_requests = || Some(&trial.phases.connections()?.connect_latency);
+            let kept = trial.phases.connect().map(|phase| &phase.latency);
+            kept.or_else(of_requests)
+        },
+    )
+}
+
+fn queue_waits(one: &OneTrial<'_>) -> Option<QueueFullWaits> {
+    let of_requests = || Some(one.trial.phases.connections()?.queue_full);
+    phase(one)
+        .map(|phase| phase.queue_full)
+        .or_else(of_requests)
 }
 
 /// Connections that completed ÷ the time until the last of them did: those that time out afterwards say nothing of the rate. Absent of an

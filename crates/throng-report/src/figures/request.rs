@@ -29,13 +29,8 @@ pub(super) fn figures() -> Vec<Figure> {
     let mut figures = exchange::of_messages();
     figures.extend(of_all());
     figures.extend(of_connections());
-    let latencies: [(_, _, _, crate::figure::Latencies); 3] = [
-        (
-            "connect_latency",
-            "connect",
-            "From the connect call to the established connection",
-            |trial| Some(&trial.phases.connections()?.connect_latency),
-        ),
+    figures.extend(connect::latency());
+    let latencies: [(_, _, _, crate::figure::Latencies); 2] = [
         (
             "first_byte_latency",
             "first byte",
@@ -123,8 +118,8 @@ fn of_connections() -> [Figure; 7] {
             |one| Some(with_tcp_info(one)?.syn_retransmissions as f64),
         )
         .less(),
-        connect::queue_full(|one| Some(phase(one)?.queue_full)),
-        connect::queue_full_wait(|one| Some(phase(one)?.queue_full)),
+        connect::queue_full(),
+        connect::queue_full_wait(),
         Figure::count(
             "data_retransmissions",
             "data\nagain",
