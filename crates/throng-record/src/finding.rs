@@ -1,7 +1,11 @@
 //! Findings: what happened, with the evidence as fields. Their causes and remedies are told by the reports, and at length by a page each
 //! in `docs/findings/`.
 
+mod services;
+
 use serde::{Deserialize, Serialize};
+
+pub use services::{ConnectingCosts, FullUnixQueue, ScanWithoutRest, UnevenServices};
 
 /// Something that explains a trial's figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -347,70 +351,6 @@ pub struct OneCoreOfMany {
     pub connections: u32,
     /// Why no more, as far as it is known.
     pub held_by: OneCoreCause,
-}
-
-/// Connects waited for room in the accept queue of a Unix socket.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
-pub struct FullUnixQueue {
-    /// Connects that found it full.
-    pub connects: u64,
-    /// Of how many.
-    pub of: u64,
-    /// Σ of their waits.
-    pub waited_ns: u64,
-    /// Their part of the time of all requests, 0 to 1.
-    pub share: f64,
-    /// The backlog that was asked of the server; absent where it takes none.
-    pub backlog: Option<u32>,
-}
-
-/// Making a connection for each request took much of its time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
-pub struct ConnectingCosts {
-    /// Requests that were answered.
-    pub requests: u64,
-    /// Mean time of a connect.
-    pub connect_ns_mean: f64,
-    /// Mean time of a request, its connect included.
-    pub request_ns_mean: f64,
-    /// The one ÷ the other.
-    pub share: f64,
-}
-
-/// Services used CPU time while nobody asked them anything.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
-pub struct ScanWithoutRest {
-    /// Cores that they used meanwhile.
-    pub cores: f64,
-    /// CPUs that they may use.
-    pub cpus: u32,
-    /// How long nobody asked.
-    pub window_ns: u64,
-    /// Services.
-    pub services: u32,
-    /// Connections that were kept to each of them.
-    pub connections_of_service: u32,
-}
-
-/// One of several services took far longer for a request than the others.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
-pub struct UnevenServices {
-    /// The slowest, by number from 1.
-    pub service: u32,
-    /// Of how many.
-    pub of: u32,
-    /// Its mean time of a request.
-    pub request_ns_mean: f64,
-    /// The median of these means over all services.
-    pub request_ns_median: f64,
-    /// Its CPU time in the window; absent where it could not be read.
-    pub cpu_ns: Option<u64>,
-    /// The median of the CPU times of all services.
-    pub cpu_ns_median: Option<u64>,
 }
 
 /// Some connections were served far more often than others.

@@ -109,9 +109,12 @@ impl Demand {
     }
 }
 
-/// An interpreter or a runtime with its libraries; a built-in server. Those that run already have taken theirs.
+/// An interpreter or a runtime with its libraries, the JVM's being the largest (docs/results/services.md); a built-in server. Those that run already have
+/// taken theirs.
 fn service_bytes(target: &TargetRecord, setting: &Setting) -> u64 {
+    let language = target.catalogue.as_ref().map(|one| one.language.as_str());
     match (target.kind, setting.services) {
+        (TargetKind::Catalogue, 2..) if language == Some("java") => 130 << 20,
         (_, 1) | (TargetKind::Running | TargetKind::Multiplexer, _) => 0,
         (TargetKind::BuiltIn, _) => 2 << 20,
         (TargetKind::Catalogue | TargetKind::Command, _) => 20 << 20,

@@ -264,7 +264,7 @@ fn refusal(model: &BuiltInModel, asked: Asked<'_>) -> Option<PlanError> {
     if !model.serves_unix && asked.families.contains(&ListenFamily::Unix) {
         return cannot(
             "family = \"unix\"",
-            "serves no Unix sockets: its loops share a port, and paths cannot be shared",
+            "serves no Unix sockets, only TCP (--family ipv4): its loops share a port, and paths cannot be shared",
         );
     }
     None
