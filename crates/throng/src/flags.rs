@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn no_flag_mentions_nothing() {
         for line in [
-            "run", "echo", "backlog", "accept", "fanout", "churn", "hold 5",
+            "run", "echo", "backlog", "accept", "fanout", "churn", "services", "hold 5",
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             let matches = command(words[0]).get_matches_from(&words);
@@ -179,15 +179,18 @@ mod tests {
         for (name, end) in [
             (
                 "repeats",
-                " setting [default: 6; backlog, fanout: 3; hold: 1]",
+                " setting [default: 6; backlog, fanout, services: 3; hold: 1]",
             ),
             ("pings", " or all (hold, phases) [default: 1000 at most]"),
             (
                 "connect-rate",
                 " (fanout, hold, phases) [default: as fast as possible]",
             ),
-            ("size", " (all but accept, fanout) [default: 6]"),
-            ("backlog", " accept queue [default: 1024; backlog: 5]"),
+            ("size", " (all but accept, fanout, services) [default: 6]"),
+            (
+                "backlog",
+                " accept queue [default: 1024; backlog: 5; services: 1 on Unix sockets, 1024 elsewhere]",
+            ),
             ("no-spin", " (echo, churn, phases)"),
             ("no-greeting", " (fanout)"),
         ] {

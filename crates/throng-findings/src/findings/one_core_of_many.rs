@@ -11,7 +11,7 @@
 
 use throng_record::finding::OneCoreOfMany;
 use throng_record::format::plural;
-use throng_record::{CatalogueRecord, DeclaredModel, OneCoreCause};
+use throng_record::{CatalogueRecord, DeclaredModel, OneCoreCause, Pacing};
 
 use super::{Kind, Words};
 use crate::evidence::{CoresSeen, Evidence};
@@ -42,11 +42,14 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<OneCoreOfMany> {
         .serves_at_once()
         .map_or(setting.connections, |most| most.min(setting.connections));
     let exchange = setting.phases.exchange();
-    let has_asked_for_more = exchange.is_some_and(|exchange| exchange.pacing.is_closed())
+    let asks_at_once = |pacing: &Pacing| pacing.is_closed() || pacing.tasks().is_some();
+    let has_asked_for_more = exchange.is_some_and(|exchange| asks_at_once(&exchange.pacing))
         && connections > 1
         && evidence.busy().generator? < GENERATOR_BUSY_MAX;
-    let could_have_used_more = cores.allowed > 1 && idle >= CORES_IDLE_MIN;
-    let used_of_left = cores.used / cores.left;
+    // Of several services each is held to a core of its own.
+    let services = setting.services;
+    let could_have_used_more = cores.allowed > services && idle >= CORES_IDLE_MIN;
+    let used_of_left = cores.used / cores.left / f64::from(services);
     if !has_asked_for_more || !could_have_used_more || !CORES_USED.contains(&used_of_left) {
         return None;
     }
@@ -168,7 +171,7 @@ impl Words for OneCoreOfMany {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::{Arrivals, Pacing, PhaseSpec, Sequence};
+    use throng_record::{Arrivals, PhaseSpec, Sequence, TasksSpec};
 
     use super::*;
     use crate::hand_made::Case;
@@ -209,6 +212,25 @@ mod tests {
             held_by: OneCoreCause::NotKnown,
         };
         assert_eq!(find(&case().evidence()), Some(expected));
+    }
+
+    /// Two of four CPUs: more than one server uses, and what two that are held to one core each do.
+    #[test]
+    fn of_several_services_each_may_be_held_to_a_core() {
+        let of_services = |services: u32| {
+            changed(|case| {
+                let exchange = case.setting.phases.exchange_mut().expect("one");
+                exchange.pacing = Pacing::Tasks(TasksSpec {
+                    services,
+                    choices: 1,
+                    at_once: services,
+                });
+                case.setting.services = services;
+                case.server_used(Some(2.0));
+                case.seen.cores_idle = Some(1.9);
+            })
+        };
+        assert_eq!([1, 2, 4].map(of_services), [None, FOUND, None]);
     }
 
     #[test]
