@@ -8,7 +8,6 @@ of systems.py, which says where they differ from what was published.
 beyond it one who connects is refused by a close at once, and who is there stays.
 """
 
-import os
 import select
 import selectors
 import socket
@@ -46,8 +45,7 @@ class PolledTable(systems.Table):
                 for key, _ in self._selector.select(POLL_SECONDS):
                     if not key.fileobj.is_taken:
                         self.put_in_queue(key.fileobj)
-            # Otherwise it would have the lock again before anybody else has woken up.
-            os.sched_yield()
+            systems.give_way()
 
 
 def accept_at_any(listeners: list[socket.socket], table: systems.Table) -> NoReturn:
