@@ -228,7 +228,7 @@ fn exchange(spec: &ExchangeSpec, setting: &Setting) -> f64 {
 /// All requests of all clients to all services. What each takes is that of a request that counts to 1000.
 fn tasks(spec: &ExchangeSpec, setting: &Setting, target: &TargetRecord) -> f64 {
     let services = f64::from(setting.services);
-    let clients = setting.connections / setting.phases.connections_of_client().max(1);
+    let clients = setting.phases.clients(setting.connections);
     let requests = spec.stop.each() as f64 * services * f64::from(clients);
     let server = target.catalogue.as_ref();
     let is_free_threaded = server.is_some_and(|one| one.server.ends_with("free-threaded"));

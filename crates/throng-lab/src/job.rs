@@ -32,11 +32,7 @@ fn connectable(setting: &Setting, at_once: u32) -> u32 {
 /// Fits a job to a server that serves so many connections at once: what is done with single ones is done with no more than there are.
 pub(crate) fn limit(job: &mut LoadJob, setting: &Setting, at_once: u32) {
     // Clients with tasks are whole: what becomes of those that wait is their question.
-    if job
-        .phases
-        .exchange()
-        .is_some_and(|spec| spec.pacing.tasks().is_some())
-    {
+    if job.phases.tasks().is_some() {
         return;
     }
     let connections = connectable(setting, at_once);

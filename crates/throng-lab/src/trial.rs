@@ -222,9 +222,7 @@ impl Bench<'_> {
         let capture = self.capture.map(|capture| {
             let target = &self.plan.targets[cell.target as usize].name;
             let swept = setting.swept.iter();
-            let values: String = swept
-                .map(|one| format!(", {} {}", one.key, one.value))
-                .collect();
+            let values: String = swept.map(|one| format!(", {one}")).collect();
             capture.trial(&format!("{target}{values}, repeat {}", cell.repeat + 1))
         });
         Some(KernelAccount::start(network, *server, capture))

@@ -84,7 +84,7 @@ impl Fleet {
             Some(lines) => Payload::script(Script::of(&lines, seed)),
             None => Payload::messages(&job.phases.0, seed),
         };
-        let clients = job.fleet.connections / job.phases.connections_of_client();
+        let clients = job.phases.clients(job.fleet.connections);
         Self::start(&job.fleet, (addresses, clients), payload, interrupt)
     }
 

@@ -86,6 +86,12 @@ impl Default for Histogram {
 }
 
 impl Histogram {
+    /// What all values took together.
+    #[must_use]
+    pub fn total_ns(&self) -> f64 {
+        self.mean_ns * self.count as f64
+    }
+
     /// The whole histogram again, for merging or for other quantiles.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AcceptPhase, ClosePhase, ConnectPhase, ConnectionsPhase, ErrorCounts, ExchangePhase, HoldPhase,
-    LinePhase, PhaseSpec, PingPhase, PutPhase, Sequence, SustainedPhase,
+    LinePhase, PhaseSpec, PingPhase, PutPhase, Sequence, SustainedPhase, TasksRecord,
 };
 
 /// A stretch of a trial that is measured as a whole: on one side by the clock, on both by their CPU time.
@@ -216,6 +216,12 @@ impl Phases {
         close, close_mut: ClosePhase = Measured::Close(phase) => phase;
         /// A multiplexer's cost.
         multiplexer, multiplexer_mut: AcceptPhase = Measured::Multiplex(phase) => phase;
+    }
+
+    /// What became of clients that have tasks at several services, and of these.
+    #[must_use]
+    pub fn tasks(&self) -> Option<&TasksRecord> {
+        self.exchange()?.tasks.as_ref()
     }
 
     /// Adds the phase that came next.

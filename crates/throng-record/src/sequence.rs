@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AcceptSpec, Arrivals, ConnectionUse, ExchangeSpec, PhaseName, Protocol};
+use crate::{AcceptSpec, Arrivals, ConnectionUse, ExchangeSpec, PhaseName, Protocol, TasksSpec};
 
 /// A phase, as the generator is asked for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -132,6 +132,12 @@ impl Sequence {
         })
     }
 
+    /// How clients go about their tasks at several services, where they have any.
+    #[must_use]
+    pub fn tasks(&self) -> Option<&TasksSpec> {
+        self.exchange()?.pacing.tasks()
+    }
+
     /// The line that is put and comes out of every connection.
     #[must_use]
     pub fn put(&self) -> Option<&PutSpec> {
@@ -202,13 +208,17 @@ impl Sequence {
     /// Connections that belong to one client, and are never divided between two threads of the generator.
     #[must_use]
     pub fn connections_of_client(&self) -> u32 {
-        let exchange = self.exchange();
-        let tasks = exchange.and_then(|spec| Some((spec.pacing.tasks()?, spec.connection)));
-        match tasks {
+        match self.tasks() {
             None => 1,
-            Some((tasks, ConnectionUse::Kept)) => tasks.services.saturating_mul(tasks.choices),
-            Some((tasks, ConnectionUse::PerMessage { .. })) => tasks.services,
+            Some(tasks) if self.is_of_requests() => tasks.services,
+            Some(tasks) => tasks.services.saturating_mul(tasks.choices),
         }
+    }
+
+    /// Whole clients to whom so many connections belong.
+    #[must_use]
+    pub fn clients(&self, connections: u32) -> u32 {
+        connections / self.connections_of_client().max(1)
     }
 
     /// Whether there is a phase of this name.

@@ -1,6 +1,7 @@
 //! One setting: everything that may differ between two trials of the same target, with nothing left open.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -74,4 +75,11 @@ pub struct SweptValue {
     pub key: String,
     /// Its value, as in a plan file.
     pub value: String,
+}
+
+/// `backlog 5`.
+impl fmt::Display for SweptValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", self.key, self.value)
+    }
 }

@@ -65,6 +65,14 @@ pub struct TaskService {
     pub first_failure: Option<String>,
 }
 
+impl TaskService {
+    /// The mean time of a request; absent where none was answered.
+    #[must_use]
+    pub fn request_ns_mean(&self) -> Option<f64> {
+        (self.answered > 0).then(|| self.requests_ns as f64 / self.answered as f64)
+    }
+}
+
 impl TasksRecord {
     /// Adds what another part of the generator measured: clients of its own, at the same services.
     pub fn merge(&mut self, other: Self) {

@@ -69,11 +69,8 @@ pub(crate) fn of_plan(plan: &Plan) -> Vec<Figure> {
     let has = |phase: &PhaseName| plan.settings.iter().any(|one| one.phases.has(*phase));
     let mut figures: Vec<Figure> = Vec::new();
     let of_phases = PHASES.into_iter().filter(has).flat_map(of_phase);
-    let is_of_tasks = |one: &Setting| {
-        let exchange = one.phases.exchange();
-        exchange.is_some_and(|spec| spec.pacing.tasks().is_some())
-    };
-    let of_tasks = match plan.settings.iter().any(is_of_tasks) {
+    let have_tasks = |one: &Setting| one.phases.tasks().is_some();
+    let of_tasks = match plan.settings.iter().any(have_tasks) {
         true => tasks::figures(),
         false => vec![],
     };

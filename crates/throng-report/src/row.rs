@@ -146,6 +146,12 @@ impl Row {
         self.found(key)?.estimate()
     }
 
+    /// The value of a key that is swept.
+    pub(crate) fn swept_value(&self, key: &str) -> Option<&str> {
+        let found = self.swept.iter().find(|swept| swept.key == key)?;
+        Some(&found.value)
+    }
+
     /// What a server did with a part of what was asked, in words: `serves 4 of 10`.
     pub(crate) fn part_in_words(&self) -> Option<String> {
         let part = self.part?;

@@ -12,15 +12,14 @@ const CONNECTIONS: [&str; 2] = ["connections", "clients"];
 /// for them: `32 × 5 requests · backlog 5`.
 #[must_use]
 pub fn heading(setting: &Setting) -> String {
-    let exchange = setting.phases.exchange();
-    if let Some(tasks) = exchange.and_then(|spec| spec.pacing.tasks()) {
+    if let Some(tasks) = setting.phases.tasks() {
         return of_tasks(setting, tasks);
     }
     if let Some(each) = requests_each(setting) {
         let others = setting.swept.iter();
         let others = others.filter(|swept| !is_of_rows(&swept.key));
         return std::iter::once(format!("{} × {each} requests", setting.connections))
-            .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
+            .chain(others.map(SweptValue::to_string))
             .collect::<Vec<_>>()
             .join(" · ");
     }
@@ -43,7 +42,7 @@ pub fn heading(setting: &Setting) -> String {
     are_swept
         .then(connections)
         .into_iter()
-        .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
+        .chain(others.map(SweptValue::to_string))
         .collect::<Vec<_>>()
         .join(" · ")
 }
@@ -51,13 +50,11 @@ pub fn heading(setting: &Setting) -> String {
 /// `reuse true · listeners 10`; where nothing is swept, `20 clients × 20 services`.
 fn of_tasks(setting: &Setting, tasks: &TasksSpec) -> String {
     let swept = setting.swept.iter();
-    let swept: Vec<String> = swept
-        .map(|one| format!("{} {}", one.key, one.value))
-        .collect();
+    let swept: Vec<String> = swept.map(SweptValue::to_string).collect();
     if !swept.is_empty() {
         return swept.join(" · ");
     }
-    let clients = setting.connections / setting.phases.connections_of_client().max(1);
+    let clients = setting.phases.clients(setting.connections);
     format!(
         "{} × {}",
         plural(clients.into(), "client"),

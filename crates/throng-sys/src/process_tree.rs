@@ -132,6 +132,11 @@ impl ProcessTree {
         self.roots[0].pid
     }
 
+    /// Whether it has several roots.
+    pub fn is_of_several(&self) -> bool {
+        self.roots.len() > 1
+    }
+
     /// Whether a process at a root has not ended yet; one that nobody has waited for has. Costs one read for each root.
     pub fn root_lives(&self) -> bool {
         self.roots.iter().any(Root::lives)

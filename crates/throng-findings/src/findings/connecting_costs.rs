@@ -19,11 +19,10 @@ const REQUESTS_MIN: u64 = 100;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<ConnectingCosts> {
     // Of others the connect itself is what is asked about.
-    evidence.phases().exchange()?.tasks.as_ref()?;
+    evidence.phases().tasks()?;
     let phase = evidence.phases().connections()?;
     let (connects, requests) = (&phase.connect_latency, &phase.request_latency);
-    let sum = |mean_ns: f64, count: u64| mean_ns * count as f64;
-    let share = sum(connects.mean_ns, connects.count) / sum(requests.mean_ns, requests.count);
+    let share = connects.total_ns() / requests.total_ns();
     (requests.count >= REQUESTS_MIN && share >= SHARE_MIN).then_some(ConnectingCosts {
         requests: requests.count,
         connect_ns_mean: connects.mean_ns,

@@ -19,10 +19,8 @@ const SHARE_MIN: f64 = 0.05;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<FullUnixQueue> {
     let phase = evidence.phases().connections()?;
-    let requests = &phase.request_latency;
-    let requests_ns = requests.mean_ns * requests.count as f64;
     let waits = phase.queue_full;
-    let share = waits.waited_ns as f64 / requests_ns;
+    let share = waits.waited_ns as f64 / phase.request_latency.total_ns();
     let takes_backlog = evidence.target.takes_backlog();
     (waits.connects > 0 && share >= SHARE_MIN).then(|| FullUnixQueue {
         connects: waits.connects,

@@ -21,7 +21,7 @@ const SHARE_MIN: f64 = 0.5;
 const WINDOW_NS_MIN: u64 = 100_000_000;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<ScanWithoutRest> {
-    evidence.phases().exchange()?.tasks.as_ref()?;
+    evidence.phases().tasks()?;
     let cost = evidence.phases().cost(PhaseName::Hold)?;
     let used_ns = cost.server?.cpu_ns;
     let cpus = evidence.trial.server.as_ref()?.cpus.len() as u32;
@@ -41,11 +41,11 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<ScanWithoutRest> {
 impl Words for ScanWithoutRest {
     fn happened(&self) -> String {
         format!(
-            "for {} nobody asked anything, and {} with {} each used {} of {} meanwhile.",
+            "for {} nobody asked anything, and {} with {} each used {} of the CPU time of {} meanwhile.",
             time_ns(self.window_ns as f64),
             plural(self.services.into(), "service"),
             plural(self.connections_of_service.into(), "kept connection"),
-            plural_cores(self.cores),
+            hundredths(self.cores),
             plural(self.cpus.into(), "CPU"),
         )
     }
@@ -61,10 +61,6 @@ impl Words for ScanWithoutRest {
     fn gravity(&self) -> f64 {
         self.cores
     }
-}
-
-fn plural_cores(cores: f64) -> String {
-    format!("{} of the CPU time", hundredths(cores))
 }
 
 #[cfg(test)]

@@ -21,17 +21,15 @@ const REQUESTS_MIN: u64 = 200;
 const RATIO_MIN: f64 = 1.5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<UnevenServices> {
-    let tasks = evidence.phases().exchange()?.tasks.as_ref()?;
+    let tasks = evidence.phases().tasks()?;
     let services = &tasks.services;
     // One that failed is told by name.
     let is_whole = |service: &TaskService| service.failed == 0 && service.answered >= REQUESTS_MIN;
     if services.len() < SERVICES_MIN || !services.iter().all(is_whole) {
         return None;
     }
-    let means: Vec<f64> = services
-        .iter()
-        .map(|service| service.requests_ns as f64 / service.answered as f64)
-        .collect();
+    let means = services.iter().filter_map(TaskService::request_ns_mean);
+    let means: Vec<f64> = means.collect();
     let places = 0..means.len();
     let slowest = places.max_by(|&one, &other| means[one].total_cmp(&means[other]))?;
     let median_ns = median(means.clone());

@@ -130,8 +130,7 @@ fn listed<S: AsRef<str>>(names: &[S]) -> String {
 }
 
 fn has_tasks(setting: &Setting) -> bool {
-    let exchange = setting.phases.exchange();
-    exchange.is_some_and(|spec| spec.pacing.tasks().is_some())
+    setting.phases.tasks().is_some()
 }
 
 fn too_little(

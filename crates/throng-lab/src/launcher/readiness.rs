@@ -71,16 +71,15 @@ pub(super) fn wait(
     child: &mut Child,
     tree: &ProcessTree,
     lines: Lines,
-    asked: &[Address],
+    listeners: &[Address],
     network: &Network,
     launcher: &Launcher<'_>,
 ) -> Result<Announced, LaunchError> {
     let mut announced = Announced::nothing(match lines {
-        Lines::Unwanted => asked.to_vec(),
+        Lines::Unwanted => listeners.to_vec(),
         Lines::Wanted { .. } => vec![],
     });
-    let asked_of = asked;
-    let asked = &asked[0];
+    let asked = &listeners[0];
     let timeout = Duration::from_nanos(launcher.setting.ready_timeout_ns);
     let deadline = Instant::now() + timeout;
     let mut seen = AddressState::Nothing;
@@ -91,7 +90,7 @@ pub(super) fn wait(
                 return Ok(announced);
             }
             std::thread::sleep(POLL);
-        } else if hear(child, &mut announced)? && announced.addresses.len() == asked_of.len() {
+        } else if hear(child, &mut announced)? && announced.addresses.len() == listeners.len() {
             return Ok(announced);
         }
         if let Some(status) = child.exited() {

@@ -172,13 +172,13 @@ impl Side {
 
     /// What is left to be read after the CPU times of both sides: with many threads it takes its time.
     pub(super) fn after_window_begins(&mut self) {
-        self.cpu_ns_each[0] = self.tree.cpu_ns_of_each().unwrap_or_default();
+        self.cpu_ns_each[0] = of_each(&self.tree);
         self.threads_before = complete(&self.tree, &mut self.begin);
     }
 
     /// The same at the end, and the memory: of a generator that has left already, what was last seen of it.
     pub(super) fn after_window_ends(&mut self) {
-        self.cpu_ns_each[1] = self.tree.cpu_ns_of_each().unwrap_or_default();
+        self.cpu_ns_each[1] = of_each(&self.tree);
         let threads = complete(&self.tree, &mut self.end);
         let both = self.threads_before.take().zip(threads);
         self.busiest_thread_ns = both.and_then(|(before, after)| after.most_since(&before));
@@ -209,13 +209,19 @@ impl Side {
     }
 }
 
-/// Of several services each; nothing of a single one, and where one of them was not there at both ends.
+/// Nothing of a single one: it is the whole, and has been read.
+fn of_each(tree: &ProcessTree) -> Vec<Option<u64>> {
+    let several = tree.is_of_several().then(|| tree.cpu_ns_of_each());
+    several.and_then(Result::ok).unwrap_or_default()
+}
+
+/// Of several services each; nothing where one of them was not there at both ends.
 fn differences([before, after]: &[Vec<Option<u64>>; 2]) -> Vec<u64> {
     let of_one = |(before, after): (&Option<u64>, &Option<u64>)| {
         Some(after.as_ref()?.saturating_sub(*before.as_ref()?))
     };
     let each: Option<Vec<u64>> = before.iter().zip(after).map(of_one).collect();
-    each.filter(|each| each.len() > 1).unwrap_or_default()
+    each.unwrap_or_default()
 }
 
 /// What was read is a rate, to be divided by the rate of the replies; of phases, all that was read is divided by all that came.

@@ -16,11 +16,7 @@ pub(super) fn attribute_requests(
     kernel: &KernelAccountSeen,
 ) -> Option<Account> {
     let started_at_ns = trial.phases.connections()?.started_at_monotonic_ns;
-    if trial
-        .phases
-        .exchange()
-        .is_some_and(|phase| phase.tasks.is_some())
-    {
+    if trial.phases.tasks().is_some() {
         // Over Unix sockets there are no handshakes to be joined, and how long connects waited for a full queue is counted.
         let connections = trial.phases.connections_mut()?;
         connections.requests.clear();

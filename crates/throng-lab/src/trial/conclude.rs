@@ -110,8 +110,7 @@ fn quote_server(checks: &mut [Check], ending: Option<&Ending>) {
 
 /// Where one of several services failed: which, how, and its last words.
 fn name_services(trial: &mut Trial, ending: Option<&Ending>) {
-    let exchange = trial.phases.exchange();
-    let Some(tasks) = exchange.and_then(|phase| phase.tasks.as_ref()) else {
+    let Some(tasks) = trial.phases.tasks() else {
         return;
     };
     let of = tasks.services.len();

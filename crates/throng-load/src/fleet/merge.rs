@@ -90,12 +90,11 @@ pub(super) fn exchanges(
     }
     match spec.pacing {
         // A client between two connections has nothing outstanding, nor has one whose request fails: the law says nothing exact.
-        Pacing::Closed { .. } if spec.connection != ConnectionUse::Kept => {}
+        Pacing::Closed { .. } | Pacing::Tasks(_) if spec.connection != ConnectionUse::Kept => {}
         Pacing::Closed { outstanding } => {
             let by_construction = f64::from(connections) * f64::from(outstanding);
             phase.steady = Some(steady(&shards, by_construction));
         }
-        Pacing::Tasks(_) if spec.connection != ConnectionUse::Kept => {}
         Pacing::Lockstep { .. } | Pacing::Open { .. } | Pacing::Tasks(_) => {
             phase.outstanding = Some(outstanding(&shards));
         }

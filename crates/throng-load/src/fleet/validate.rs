@@ -1,7 +1,7 @@
 //! Jobs that contradict themselves are refused before anything is connected, in words.
 
 use throng_record::{
-    Amount, ConnectionUse, ExchangeSpec, Expect, FleetSpec, LoadJob, Pacing, PhaseName, PhaseSpec,
+    ConnectionUse, ExchangeSpec, Expect, FleetSpec, LoadJob, Pacing, PhaseName, PhaseSpec,
     PingSpec, Protocol, Sequence, Stop, SustainSpec,
 };
 
@@ -301,7 +301,7 @@ fn tasks(job: &LoadJob) -> Checked {
         () if !matches!(spec.stop, Stop::MessagesEach(_)) => {
             refuse("a task ends after a number of requests; ask for one")
         }
-        () if !is_nothing(spec.warmup) => {
+        () if !spec.warmup.is_nothing() => {
             refuse("a task's time has all of its requests in; ask for a warm-up of 0 messages")
         }
         () => Ok(()),
@@ -323,7 +323,7 @@ fn per_message(exchange: &ExchangeSpec) -> Checked {
         (Pacing::Open { .. }, Stop::MessagesEach(_)) => refuse(
             "in an open loop the schedule decides which client sends; ask for a number of messages in all, or for a time",
         ),
-        (_, Stop::MessagesEach(_)) if !is_nothing(exchange.warmup) => refuse(
+        (_, Stop::MessagesEach(_)) if !exchange.warmup.is_nothing() => refuse(
             "a number of messages for each client leaves none for a warm-up; ask for one of 0 messages, or for a number in all",
         ),
         (_, Stop::MessagesEach(each)) if each > u64::from(u32::MAX) => {
@@ -331,8 +331,4 @@ fn per_message(exchange: &ExchangeSpec) -> Checked {
         }
         _ => Ok(()),
     }
-}
-
-fn is_nothing(amount: Amount) -> bool {
-    matches!(amount, Amount::Messages(0) | Amount::DurationNs(0))
 }

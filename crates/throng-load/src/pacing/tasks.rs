@@ -97,9 +97,6 @@ impl Tasks {
         while self.clients[client].next < self.spec.services {
             let task = client * self.spec.services as usize + self.clients[client].next as usize;
             self.clients[client].next += 1;
-            if self.tasks[task].has_ended {
-                continue;
-            }
             if self.tasks[task].slots.is_empty() {
                 self.fail(task, now_ns, NO_CONNECTION);
                 continue;
@@ -110,7 +107,6 @@ impl Tasks {
 
     fn end(&mut self, task: usize, now_ns: u64) {
         self.tasks[task].has_ended = true;
-        self.tasks[task].left = 0;
         self.open -= 1;
         let (since_ns, client) = (self.since_begin_ns(now_ns), self.client_of(task));
         self.clients[client].record.duration_ns = since_ns;

@@ -9,7 +9,7 @@ mod notes;
 pub mod published;
 mod tables;
 
-use throng_record::{ConnectionUse, Plan, Setting, Stop, TargetRecord, TasksSpec, Trial};
+use throng_record::{Plan, Setting, Stop, TargetRecord, TasksSpec, Trial};
 
 use crate::circumstances::Circumstances;
 use crate::detail::Detail;
@@ -89,9 +89,8 @@ impl Experiment for Services {
 
 /// The tasks of a setting, and whether they keep their connections.
 pub(super) fn tasks(asked: &Setting) -> Option<(&TasksSpec, bool)> {
-    let spec = asked.phases.exchange()?;
-    let is_kept = spec.connection == ConnectionUse::Kept;
-    Some((spec.pacing.tasks()?, is_kept))
+    let is_kept = !asked.phases.is_of_requests();
+    Some((asked.phases.tasks()?, is_kept))
 }
 
 /// Requests of each task.
@@ -102,7 +101,7 @@ pub(super) fn requests(asked: &Setting) -> u64 {
 
 /// How many clients there are.
 pub(super) fn clients(asked: &Setting) -> u32 {
-    asked.connections / asked.phases.connections_of_client().max(1)
+    asked.phases.clients(asked.connections)
 }
 
 /// Who asks whom how often.

@@ -1,12 +1,12 @@
 //! Clients that have a task with each of several services: how long each client took, what of that was connecting, and what each service cost.
 
-use throng_record::{SideRecord, TasksRecord};
+use throng_record::{SideRecord, TaskService, TasksRecord};
 
 use crate::figure::{Figure, OneTrial};
 use crate::unit::Unit;
 
 fn tasks<'a>(one: &OneTrial<'a>) -> Option<&'a TasksRecord> {
-    one.trial.phases.exchange()?.tasks.as_ref()
+    one.trial.phases.tasks()
 }
 
 fn server<'a>(one: &OneTrial<'a>) -> Option<&'a SideRecord> {
@@ -21,11 +21,8 @@ fn completions(one: &OneTrial<'_>) -> Option<Vec<f64>> {
 
 /// The mean time of a request at each service that answered any.
 fn means_of_services(one: &OneTrial<'_>) -> Option<Vec<f64>> {
-    let answering = tasks(one)?.services.iter();
-    let answering = answering.filter(|service| service.answered > 0);
-    let all: Vec<f64> = answering
-        .map(|service| service.requests_ns as f64 / service.answered as f64)
-        .collect();
+    let services = tasks(one)?.services.iter();
+    let all: Vec<f64> = services.filter_map(TaskService::request_ns_mean).collect();
     (!all.is_empty()).then_some(all)
 }
 
@@ -50,9 +47,8 @@ fn times(all: &[f64]) -> Option<f64> {
 fn connecting(one: &OneTrial<'_>) -> Option<(u64, u64)> {
     tasks(one)?;
     let phase = one.trial.phases.connections()?;
-    let sum = |of: &throng_record::Histogram| of.mean_ns * of.count as f64;
-    let (connects, requests) = (sum(&phase.connect_latency), sum(&phase.request_latency));
-    Some((connects as u64, requests as u64))
+    let (connects, requests) = (&phase.connect_latency, &phase.request_latency);
+    Some((connects.total_ns() as u64, requests.total_ns() as u64))
 }
 
 fn per_service(one: &OneTrial<'_>, whole: Option<u64>) -> Option<f64> {

@@ -45,7 +45,7 @@ pub(super) fn shards(
 ) -> Result<u32, PlanError> {
     let connections = asked.connections;
     // What belongs together is one thread's.
-    let most = connections / asked.phases.connections_of_client();
+    let most = asked.phases.clients(connections);
     match point.shards {
         Some(0) => Err(PlanError::Zero {
             key: "shards",

@@ -79,7 +79,7 @@ impl Table<'_> {
         let others = self.swept.iter().filter(|swept| swept.key != "backlog");
         std::iter::once(self.target.to_owned())
             .chain(backlog)
-            .chain(others.map(|swept| format!("{} {}", swept.key, swept.value)))
+            .chain(others.map(ToString::to_string))
             .collect::<Vec<_>>()
             .join(" · ")
     }

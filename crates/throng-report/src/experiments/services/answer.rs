@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::tables::{DONE, by_target, failed_services, told};
+use throng_record::SweptValue;
+
 use crate::format::{self, time_ns};
 use crate::median::Estimate;
 use crate::row::Row;
@@ -90,7 +92,7 @@ fn extremes(known: &[(&Row, Estimate)]) -> Option<String> {
 fn of_reuse(known: &[(&Row, Estimate)]) -> Option<String> {
     let pairs = pairs(known, |row| {
         let others = others(row, "reuse");
-        let is_kept = value(row, "reuse") == Some("true");
+        let is_kept = row.swept_value("reuse") == Some("true");
         (is_kept, (row.target.clone(), others))
     });
     let (kept, each, row) = dearest(pairs)?;
@@ -167,12 +169,6 @@ fn dearest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
         .max_by(|one, other| times(one).total_cmp(&times(other)))
 }
 
-fn value<'a>(row: &'a Row, key: &str) -> Option<&'a str> {
-    let mut swept = row.swept.iter();
-    let found = swept.find(|swept| swept.key == key);
-    found.map(|swept| swept.value.as_str())
-}
-
 /// What is swept beside this key.
 fn others(row: &Row, key: &str) -> BTreeSet<(String, String)> {
     let others = row.swept.iter().filter(|swept| swept.key != key);
@@ -183,11 +179,8 @@ fn others(row: &Row, key: &str) -> BTreeSet<(String, String)> {
 
 /// `python/system-4 (listeners 10, choice random)`.
 fn named(row: &Row) -> String {
-    let swept: Vec<String> = row
-        .swept
-        .iter()
-        .map(|swept| format!("{} {}", swept.key, swept.value))
-        .collect();
+    let swept = row.swept.iter().map(SweptValue::to_string);
+    let swept: Vec<String> = swept.collect();
     match swept.is_empty() {
         true => row.target.clone(),
         false => format!("{} ({})", row.target, swept.join(", ")),

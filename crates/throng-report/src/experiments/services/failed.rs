@@ -19,8 +19,7 @@ pub struct FailedService {
 
 /// Those of a trial, by number.
 pub(super) fn of(trial: &Trial) -> Vec<FailedService> {
-    let exchange = trial.phases.exchange();
-    let Some(tasks) = exchange.and_then(|phase| phase.tasks.as_ref()) else {
+    let Some(tasks) = trial.phases.tasks() else {
         return vec![];
     };
     let of = tasks.services.len();

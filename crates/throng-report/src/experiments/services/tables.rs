@@ -87,11 +87,7 @@ fn labels(summary: &Summary<'_>) -> Vec<Column<Row>> {
     let swept = told(summary);
     let swept = swept.into_iter().map(|key| {
         let own = key.clone();
-        let words = move |row: &Row| {
-            let mut swept = row.swept.iter();
-            let found = swept.find(|swept| swept.key == own);
-            found.map_or_else(absent, |swept| swept.value.clone())
-        };
+        let words = move |row: &Row| row.swept_value(&own).map_or_else(absent, str::to_owned);
         Column::words(key, words)
     });
     std::iter::once(target()).chain(swept).collect()
@@ -99,16 +95,11 @@ fn labels(summary: &Summary<'_>) -> Vec<Column<Row>> {
 
 /// The swept keys in which rows of one target differ; the others follow from the target.
 pub(super) fn told(summary: &Summary<'_>) -> Vec<String> {
-    let value = |row: &Row, key: &str| {
-        let mut swept = row.swept.iter();
-        swept
-            .find(|one| one.key == key)
-            .map(|one| one.value.clone())
-    };
     let differs = |key: &&String| {
         summary.rows.iter().any(|row| {
             let mut others = summary.rows.iter();
-            others.any(|other| other.target == row.target && value(other, key) != value(row, key))
+            let has_other = |other: &Row| other.swept_value(key) != row.swept_value(key);
+            others.any(|other| other.target == row.target && has_other(other))
         })
     };
     summary.plan.swept.iter().filter(differs).cloned().collect()
