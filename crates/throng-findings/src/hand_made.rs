@@ -1,13 +1,9 @@
 //! A trial made by hand, for the tests of findings and checks.
 
-use std::collections::BTreeMap;
-
-use throng_record::plan::ListenFamily;
 use throng_record::{
-    AcceptQueueRecord, Amount, Backend, Closing, ConnectPhase, ConnectionUse, ConnectionsPhase,
-    ErrorKind, ExchangePhase, ExchangeSpec, FleetSpec, Histogram, ListenerRecord, LoadJob,
-    Measured, Network, Outcome, Pacing, Phases, Protocol, Sequence, ServeOptions, Setting,
-    SideRecord, SourceAddresses, Stop, TargetKind, TargetRecord, Trial, histogram,
+    AcceptQueueRecord, ConnectPhase, ConnectionUse, ConnectionsPhase, ErrorKind, ExchangePhase,
+    ExchangeSpec, FleetSpec, Histogram, ListenerRecord, LoadJob, Measured, Network, Outcome,
+    Phases, Sequence, Setting, SideRecord, Stop, TargetKind, TargetRecord, Trial, histogram,
 };
 
 use crate::account::Account;
@@ -69,7 +65,7 @@ impl Case {
         trial.generator = Some(side(1));
         Self {
             trial,
-            target: target(),
+            target: TargetRecord::named("made", TargetKind::Command),
             setting,
             seen: Observed::default(),
         }
@@ -163,37 +159,11 @@ fn side(cpu: u32) -> SideRecord {
     }
 }
 
-fn target() -> TargetRecord {
-    TargetRecord {
-        name: "made".to_owned(),
-        kind: TargetKind::Command,
-        model: None,
-        catalogue: None,
-        uses_every_cpu: false,
-        options: ServeOptions::default(),
-        command: None,
-        addresses: vec![],
-        http: None,
-    }
-}
-
 fn job(setting: &Setting) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
             addresses: vec!["tcp://127.0.0.1:80".to_owned()],
-            connections: setting.connections,
-            serves_at_once: None,
-            shards: setting.shards,
-            backend: setting.backend,
-            source: setting.source.clone(),
-            cpus: vec![],
-            nodelay: setting.nodelay,
-            connect_concurrency: setting.connect_concurrency,
-            connect_rate_per_second: None,
-            closing: setting.closing,
-            seed: 1,
-            connect_timeout_ns: setting.connect_timeout_ns,
-            reply_timeout_ns: setting.reply_timeout_ns,
+            ..FleetSpec::from(setting)
         },
         phases: setting.phases.clone(),
     }
@@ -229,41 +199,18 @@ pub(crate) fn histogram(values: &[(u64, u64)]) -> Histogram {
 
 fn setting() -> Setting {
     Setting {
-        closing: Closing::Fin,
-        swept: vec![],
         connections: 32,
-        connect_concurrency: 64,
-        connect_rate_per_second: None,
         phases: Sequence::of_exchange(ExchangeSpec {
-            protocol: Protocol::Echo { size_bytes: 6 },
-            verify: true,
-            pacing: Pacing::Closed { outstanding: 1 },
-            warmup: Amount::Messages(0),
             stop: Stop::MessagesEach(5),
             connection: ConnectionUse::PerMessage {
                 slow_first_byte_ns: 240_000_000,
                 tells_every_request: true,
             },
+            ..ExchangeSpec::default()
         }),
         workload: throng_record::Workload::Oneshot,
         service_time_ns: Some(40_000_000),
-        backend: Backend::Epoll,
-        shards: 1,
-        source: SourceAddresses::Spread,
-        nodelay: true,
-        connect_timeout_ns: 10_000_000_000,
-        reply_timeout_ns: 10_000_000_000,
-        ready_timeout_ns: 10_000_000_000,
-        server_cpus: vec![],
-        generator_cpus: vec![],
-        listen: ListenFamily::Ipv4,
         backlog: 5,
-        services: 1,
-        listeners: 1,
-        workers: None,
-        accept_threads: None,
-        delay_inline: false,
-        observe: true,
-        kernel: BTreeMap::new(),
+        ..Setting::default()
     }
 }

@@ -59,19 +59,8 @@ pub(crate) fn job(plan: &Plan, cell: Cell, addresses: &[Address]) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
             addresses: addresses.iter().map(Address::to_string).collect(),
-            connections: setting.connections,
-            serves_at_once: None,
-            shards: setting.shards,
-            backend: setting.backend,
-            source: setting.source.clone(),
-            cpus: setting.generator_cpus.clone(),
-            nodelay: setting.nodelay,
-            connect_concurrency: setting.connect_concurrency,
-            connect_rate_per_second: setting.connect_rate_per_second,
-            closing: setting.closing,
             seed: plan.seed.wrapping_add(u64::from(cell.repeat)),
-            connect_timeout_ns: setting.connect_timeout_ns,
-            reply_timeout_ns: setting.reply_timeout_ns,
+            ..FleetSpec::from(setting)
         },
         phases: phases(setting, target),
     }

@@ -176,26 +176,28 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Round after round, until none is disturbed or patience has run out.
+    /// Round after round, until none is disturbed or none would be done before patience runs out.
     fn make_disturbed_again(
         &mut self,
         patience: Duration,
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), StoreError> {
         let since = Instant::now();
+        let left = || patience.saturating_sub(since.elapsed());
         loop {
-            let round = order::again(self.bench.plan, &again::disturbed(&self.record.trials));
+            let mut round = order::again(self.bench.plan, &again::disturbed(&self.record.trials));
+            round.retain(|unit| again::took(&self.record.trials, unit) <= left());
             let trials = round.iter().map(Vec::len).sum::<usize>();
-            if trials == 0 || since.elapsed() >= patience {
+            if trials == 0 {
                 return Ok(());
             }
             on_event(Event::MakingAgain {
                 trials: u32::try_from(trials).unwrap_or(u32::MAX),
-                left: patience.saturating_sub(since.elapsed()),
+                left: left(),
             });
             for unit in round {
-                if since.elapsed() >= patience {
-                    return Ok(());
+                if again::took(&self.record.trials, &unit) > left() {
+                    continue;
                 }
                 for cell in unit {
                     if self.is_interrupted() {

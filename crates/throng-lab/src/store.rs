@@ -91,7 +91,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::{Machine, SCHEMA_VERSION, schema};
+    use throng_record::{SCHEMA_VERSION, schema};
 
     use super::*;
     use crate::plan::{PlanDraft, resolve, test_environment};
@@ -100,15 +100,9 @@ mod tests {
         let draft = PlanDraft::parse("targets = ['poll']", "test").expect("a plan");
         RunRecord {
             schema_version: SCHEMA_VERSION,
-            throng_version: "0.0.0".to_owned(),
-            started_at: "2000-01-01T00:00:00Z".to_owned(),
             duration_ns,
             plan: resolve(draft, &test_environment(1)).expect("resolves").plan,
-            machine: Machine::default(),
-            network: throng_record::NetworkRecord::default(),
-            trials_planned: 6,
-            trials: vec![],
-            interrupted: false,
+            ..RunRecord::default()
         }
     }
 

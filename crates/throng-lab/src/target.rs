@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use throng_record::plan::ListenFamily;
-use throng_record::{BuiltInModel, ServeOptions, TargetKind, TargetRecord};
+use throng_record::{BuiltInModel, TargetKind, TargetRecord};
 use throng_sys::address::Address;
 
 use crate::plan::PlanError;
@@ -126,7 +126,7 @@ fn resolve_text(
             model: Some(model.name.to_owned()),
             uses_every_cpu: model.uses_every_cpu(),
             options: options::read(text)?,
-            ..blank(in_one_line(text), TargetKind::BuiltIn)
+            ..TargetRecord::named(&in_one_line(text), TargetKind::BuiltIn)
         });
     }
     if let Some(found) = catalogued::resolve(text, catalogue) {
@@ -157,21 +157,6 @@ fn resolve_text(
     })
 }
 
-/// A target of which nothing is known but what it is called.
-fn blank(name: String, kind: TargetKind) -> TargetRecord {
-    TargetRecord {
-        name,
-        kind,
-        model: None,
-        uses_every_cpu: false,
-        catalogue: None,
-        options: ServeOptions::default(),
-        http: None,
-        command: None,
-        addresses: vec![],
-    }
-}
-
 /// A server that runs at an address, by the name under which it was written.
 fn running(name: &str, address: &str) -> Result<TargetRecord, PlanError> {
     let address: Address = address.parse().map_err(|error| PlanError::Address {
@@ -183,7 +168,7 @@ fn running(name: &str, address: &str) -> Result<TargetRecord, PlanError> {
     }
     Ok(TargetRecord {
         addresses: vec![address.connectable().to_string()],
-        ..blank(name.to_owned(), TargetKind::Running)
+        ..TargetRecord::named(name, TargetKind::Running)
     })
 }
 
@@ -213,7 +198,7 @@ fn resolve_command(
     let name = name.map_or_else(|| in_one_line(command), str::to_owned);
     Ok(TargetRecord {
         command: Some(command.to_owned()),
-        ..blank(name, TargetKind::Command)
+        ..TargetRecord::named(&name, TargetKind::Command)
     })
 }
 

@@ -43,12 +43,13 @@ pub(crate) trait Pacing {
     /// A reply has come on this connection.
     fn replied(&mut self, slot: u32, now_ns: u64, sends: &mut Vec<Send>);
 
-    /// A message has ended, by its reply or by a failure, of which the words say how. Told before either of the other two, and of messages after the
-    /// last one was sent too.
+    /// A message on this connection, to the address with that index, has ended, by its reply or by a failure, of which the words say how. Told before
+    /// either of the other two, and of messages after the last one was sent too.
     #[inline]
     fn ended(
         &mut self,
         _slot: u32,
+        _address: impl FnOnce() -> usize,
         _now_ns: u64,
         _outcome: Result<(), &str>,
         _sends: &mut Vec<Send>,

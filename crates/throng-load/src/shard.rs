@@ -19,7 +19,7 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use throng_record::{
     Arrivals, Backend as BackendName, ClosePhase, ConnectionUse, ExchangeSpec, FleetSpec,
-    Pacing as PacingSpec,
+    Pacing as PacingSpec, TasksSpec,
 };
 use throng_sys::{affinity, clock, descriptor_table};
 
@@ -226,7 +226,7 @@ impl<B: Backend> Shard<B> {
                 exchange::run(self, spec, replies, Lockstep::new(group))
             }
             PacingSpec::Tasks(tasks) => {
-                let pacing = Tasks::new(tasks, tasks.choices, spec.stop.each(), self.seed());
+                let pacing = self.tasks(tasks, tasks.choices, spec);
                 exchange::run(self, spec, replies, pacing)
             }
             PacingSpec::Open {
@@ -257,13 +257,25 @@ impl<B: Backend> Shard<B> {
                 requests::run(self, spec, log, pacing)
             }
             PacingSpec::Tasks(tasks) => {
-                let pacing = Tasks::new(tasks, 1, spec.stop.each(), self.seed());
+                let pacing = self.tasks(tasks, 1, spec);
                 requests::run(self, spec, log, pacing)
             }
             PacingSpec::Closed { .. } | PacingSpec::Lockstep { .. } => {
                 requests::run(self, spec, log, Closed::new(1))
             }
         }
+    }
+
+    /// This shard's clients with tasks, each of so many connections.
+    fn tasks(&self, tasks: TasksSpec, slots_of_task: u32, spec: &ExchangeSpec) -> Tasks {
+        let addresses = self.assignment.addresses.number();
+        Tasks::new(
+            tasks,
+            slots_of_task,
+            spec.stop.each(),
+            addresses,
+            self.seed(),
+        )
     }
 
     /// This shard's part of an open loop.
@@ -291,6 +303,12 @@ impl<B: Backend> Shard<B> {
     fn seed(&self) -> u64 {
         let salt = u64::from(self.assignment.shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.assignment.spec.seed ^ salt
+    }
+
+    /// Which address a kept connection of this shard goes to.
+    #[inline]
+    pub(crate) fn address(&self, slot: u32) -> usize {
+        self.assignment.addresses.place(self.index(slot))
     }
 
     /// The index within the fleet of a slot of this shard.

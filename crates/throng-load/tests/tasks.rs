@@ -124,12 +124,14 @@ fn requests_choose_among_the_listeners_of_their_service_and_a_bound_client_keeps
             job.exchange_spec().stop = Stop::MessagesEach(100);
             let tasks = tasks_of(&job);
             assert!(tasks.services.iter().all(|service| service.answered == 300));
+            let told: Vec<u64> = tasks.listeners.iter().map(|one| one.answered).collect();
             let came: Vec<u64> = listeners
                 .iter()
                 .map(|(_, counts)| counts[1].load(Ordering::SeqCst) / SIZE)
                 .collect();
             // Services alternate, listener by listener; of three bound clients the first listener has two.
             assert_eq!([came[0] + came[2], came[1] + came[3]], [300, 300]);
+            assert_eq!(told, [came[0] + came[1], came[2] + came[3]]);
             match choices {
                 1 => assert_eq!(came, [200, 200, 100, 100]),
                 _ => assert!(

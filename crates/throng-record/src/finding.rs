@@ -5,7 +5,7 @@ mod services;
 
 use serde::{Deserialize, Serialize};
 
-pub use services::{ConnectingCosts, FullUnixQueue, ScanWithoutRest, UnevenServices};
+pub use services::{ConnectingCosts, FullUnixQueue, ScanWithoutRest, UnevenAmong, UnevenServices};
 
 /// Something that explains a trial's figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

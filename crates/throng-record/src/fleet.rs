@@ -4,12 +4,15 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Setting;
+
 /// The kernel interface by which the generator moves bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// Edge-triggered epoll and non-blocking sockets: everywhere.
+    #[default]
     Epoll,
     /// `io_uring` with multishot receive, provided buffers and skipped send completions: Linux 6.1 and later.
     IoUring,
@@ -39,12 +42,13 @@ pub fn connections_per_source(ports: Option<u32>) -> u32 {
 }
 
 /// Which local addresses the connections of a fleet come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceAddresses {
     /// Spread over 127.0.0.0/8 where the target is on IPv4 loopback, the kernel's choice elsewhere. Keeps each address
     /// far below half of the ephemeral ports, where the kernel's search for a port turns slow.
+    #[default]
     Spread,
     /// The kernel's own choice: one address, and its ports.
     Kernel,
@@ -110,6 +114,35 @@ pub struct FleetSpec {
     pub connect_timeout_ns: u64,
     /// How long one reply may take.
     pub reply_timeout_ns: u64,
+}
+
+/// One connection, to no address yet.
+impl Default for FleetSpec {
+    fn default() -> Self {
+        Self::from(&Setting::default())
+    }
+}
+
+/// As the setting asks for it, to no address yet.
+impl From<&Setting> for FleetSpec {
+    fn from(setting: &Setting) -> Self {
+        Self {
+            addresses: vec![],
+            connections: setting.connections,
+            serves_at_once: None,
+            shards: setting.shards,
+            backend: setting.backend,
+            source: setting.source.clone(),
+            cpus: setting.generator_cpus.clone(),
+            nodelay: setting.nodelay,
+            connect_concurrency: setting.connect_concurrency,
+            connect_rate_per_second: setting.connect_rate_per_second,
+            closing: setting.closing,
+            seed: 0,
+            connect_timeout_ns: setting.connect_timeout_ns,
+            reply_timeout_ns: setting.reply_timeout_ns,
+        }
+    }
 }
 
 impl FleetSpec {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{FleetSpec, PhaseName, Phases, Sequence};
 
 /// Everything a generator process needs: read as JSON from its standard input.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadJob {
     /// The connections.

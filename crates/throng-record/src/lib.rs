@@ -66,7 +66,7 @@ pub use sequence::{PhaseSpec, PingSpec, PutSpec, Sequence, SustainSpec};
 pub use setting::{Setting, SweptValue};
 pub use side::{MemorySample, SeriesSample, SideRecord};
 pub use target::{HttpTarget, ServeOptions, TargetKind, TargetRecord};
-pub use tasks::{TaskClient, TaskService, TasksRecord, TasksSpec};
+pub use tasks::{TaskClient, TaskTarget, TasksRecord, TasksSpec};
 pub use timeline::Timeline;
 pub use trial::{Outcome, Trial};
 pub use workload::{HandOver, UnknownWord, Workload};

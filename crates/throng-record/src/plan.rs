@@ -105,18 +105,19 @@ impl Experiment {
 }
 
 /// How long a launched server lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerLifetime {
     /// Each trial has a process of its own.
+    #[default]
     PerTrial,
     /// In each repeat one process serves all settings that it can be launched for alike, connections ascending.
     PerSweep,
 }
 
 /// A resolved plan: targets × settings × repeats are its trials.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Short name, part of the run's folder.
@@ -174,11 +175,12 @@ impl Plan {
 }
 
 /// The address family that launched servers listen on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ListenFamily {
     /// 127.0.0.1.
+    #[default]
     Ipv4,
     /// `[::1]`.
     Ipv6,

@@ -197,3 +197,17 @@ pub struct ExchangeSpec {
     /// When the measurement ends.
     pub stop: Stop,
 }
+
+/// One message of six bytes, without a warm-up.
+impl Default for ExchangeSpec {
+    fn default() -> Self {
+        Self {
+            protocol: Protocol::Echo { size_bytes: 6 },
+            verify: true,
+            connection: ConnectionUse::default(),
+            pacing: Pacing::Closed { outstanding: 1 },
+            warmup: Amount::Messages(0),
+            stop: Stop::Messages(1),
+        }
+    }
+}

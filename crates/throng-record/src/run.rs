@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Machine, NetworkRecord, Plan, Trial};
 
 /// The whole of `run.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunRecord {
     /// [`crate::SCHEMA_VERSION`] of the program that wrote it.

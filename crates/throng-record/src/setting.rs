@@ -67,6 +67,42 @@ pub struct Setting {
     pub kernel: BTreeMap<String, String>,
 }
 
+const TIMEOUT_NS: u64 = 10_000_000_000;
+
+/// One connection, with which nothing is done.
+impl Default for Setting {
+    fn default() -> Self {
+        Self {
+            swept: vec![],
+            connections: 1,
+            phases: Sequence::default(),
+            connect_concurrency: 64,
+            connect_rate_per_second: None,
+            closing: Closing::default(),
+            workload: Workload::default(),
+            service_time_ns: None,
+            backend: Backend::default(),
+            shards: 1,
+            source: SourceAddresses::default(),
+            nodelay: true,
+            connect_timeout_ns: TIMEOUT_NS,
+            reply_timeout_ns: TIMEOUT_NS,
+            ready_timeout_ns: TIMEOUT_NS,
+            server_cpus: vec![],
+            generator_cpus: vec![],
+            listen: ListenFamily::default(),
+            services: 1,
+            listeners: 1,
+            backlog: 4_096,
+            workers: None,
+            accept_threads: None,
+            delay_inline: false,
+            observe: true,
+            kernel: BTreeMap::new(),
+        }
+    }
+}
+
 /// One value of a key that has several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

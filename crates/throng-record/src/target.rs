@@ -54,6 +54,22 @@ pub struct TargetRecord {
 }
 
 impl TargetRecord {
+    /// One of which nothing else is known.
+    #[must_use]
+    pub fn named(name: &str, kind: TargetKind) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            model: None,
+            catalogue: None,
+            uses_every_cpu: false,
+            options: ServeOptions::default(),
+            command: None,
+            addresses: vec![],
+            http: None,
+        }
+    }
+
     /// Whether the backlog of a setting is asked of it: a command of the user's and a server that runs already have their own.
     #[must_use]
     pub fn takes_backlog(&self) -> bool {

@@ -33,7 +33,9 @@ pub struct TasksRecord {
     /// Each client, in the order of their numbers.
     pub clients: Vec<TaskClient>,
     /// Each service, in the order of their numbers.
-    pub services: Vec<TaskService>,
+    pub services: Vec<TaskTarget>,
+    /// Listeners in the order of their numbers within a service: all first ones of the services together, all second ones, and so on.
+    pub listeners: Vec<TaskTarget>,
 }
 
 /// One client.
@@ -48,10 +50,10 @@ pub struct TaskClient {
     pub unfinished: u32,
 }
 
-/// One service.
+/// What was asked: a service, or the listeners of all services that have one number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TaskService {
+pub struct TaskTarget {
     /// From the begin of the exchange to its last reply; 0 where none came.
     pub duration_ns: u64,
     /// Requests answered rightly.
@@ -59,13 +61,35 @@ pub struct TaskService {
     /// Σ over answered requests of the time from the moment at which it could be sent to its reply. ÷ `answered` it is the mean time of a request,
     /// its connect included where it has one.
     pub requests_ns: u64,
-    /// Tasks with it that ended since a request failed.
+    /// Tasks with it that ended since a request failed. A task that found no connection open failed at no listener.
     pub failed: u32,
     /// How the first of these failed, in words; absent where none did.
     pub first_failure: Option<String>,
 }
 
-impl TaskService {
+impl TaskTarget {
+    /// One more request is answered, `request_ns` after it could be sent and `since_begin_ns` after the begin of the exchange.
+    #[inline]
+    pub fn answer(&mut self, request_ns: u64, since_begin_ns: u64) {
+        self.answered += 1;
+        self.requests_ns += request_ns;
+        self.duration_ns = since_begin_ns;
+    }
+
+    /// One more task has failed.
+    pub fn fail(&mut self, why: &str) {
+        self.failed += 1;
+        self.first_failure.get_or_insert_with(|| why.to_owned());
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.duration_ns = self.duration_ns.max(other.duration_ns);
+        self.answered += other.answered;
+        self.requests_ns += other.requests_ns;
+        self.failed += other.failed;
+        self.first_failure = self.first_failure.take().or(other.first_failure);
+    }
+
     /// The mean time of a request; absent where none was answered.
     #[must_use]
     pub fn request_ns_mean(&self) -> Option<f64> {
@@ -77,20 +101,12 @@ impl TasksRecord {
     /// Adds what another part of the generator measured: clients of its own, at the same services.
     pub fn merge(&mut self, other: Self) {
         self.clients.extend(other.clients);
-        let missing = other.services.len().saturating_sub(self.services.len());
-        self.services
-            .extend(std::iter::repeat_n(TaskService::default(), missing));
-        for (own, other) in self.services.iter_mut().zip(other.services) {
-            own.duration_ns = own.duration_ns.max(other.duration_ns);
-            own.answered += other.answered;
-            own.requests_ns += other.requests_ns;
-            own.failed += other.failed;
-            own.first_failure = own.first_failure.take().or(other.first_failure);
-        }
+        merge_each(&mut self.services, other.services);
+        merge_each(&mut self.listeners, other.listeners);
     }
 
     /// Services of which a task failed, by number from 1.
-    pub fn failed_services(&self) -> impl Iterator<Item = (usize, &TaskService)> {
+    pub fn failed_services(&self) -> impl Iterator<Item = (usize, &TaskTarget)> {
         let numbered = (1..).zip(&self.services);
         numbered.filter(|(_, service)| service.failed > 0)
     }
@@ -99,6 +115,13 @@ impl TasksRecord {
     pub fn completion_ns(&self) -> impl Iterator<Item = u64> {
         let whole = self.clients.iter().filter(|client| client.unfinished == 0);
         whole.map(|client| client.duration_ns)
+    }
+}
+
+fn merge_each(own: &mut Vec<TaskTarget>, others: Vec<TaskTarget>) {
+    own.resize(own.len().max(others.len()), TaskTarget::default());
+    for (own, other) in own.iter_mut().zip(others) {
+        own.merge(other);
     }
 }
 
@@ -115,15 +138,16 @@ mod tests {
                 unfinished: failed,
             }],
             services: vec![
-                TaskService {
+                TaskTarget {
                     duration_ns,
                     answered: 7,
                     requests_ns: duration_ns,
                     failed,
                     first_failure: (failed > 0).then(|| format!("after {duration_ns}")),
                 },
-                TaskService::default(),
+                TaskTarget::default(),
             ],
+            listeners: vec![],
         };
         let mut whole = TasksRecord::default();
         whole.merge(part(20, 0));
@@ -131,7 +155,7 @@ mod tests {
         whole.merge(part(10, 1));
         assert_eq!(whole.completion_ns().collect::<Vec<_>>(), [20]);
         let failed: Vec<_> = whole.failed_services().collect();
-        let expected = TaskService {
+        let expected = TaskTarget {
             duration_ns: 30,
             answered: 21,
             requests_ns: 60,

@@ -6,11 +6,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The wire behaviour of a server (`catalogue/CONTRACT.md`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
     /// Every byte comes back, in order; the end of input is answered by the end of output.
+    #[default]
     Echo,
     /// Each connection is greeted with `connected`, and every line that comes goes to all connections.
     Broadcast,

@@ -13,6 +13,7 @@
 mod accept;
 mod at_once;
 mod bell;
+mod blocking;
 mod connection;
 mod connections;
 mod deadlines;

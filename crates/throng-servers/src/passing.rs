@@ -21,6 +21,14 @@ pub(crate) struct Passing {
 }
 
 impl Passing {
+    /// Of a loop that is the only one.
+    pub(crate) fn alone() -> Self {
+        Self {
+            post: None,
+            mail: Vec::new(),
+        }
+    }
+
     /// One for each of so many loops.
     pub(crate) fn for_loops<S: Session>(loops: usize) -> io::Result<Vec<Self>> {
         let mut posts = match S::AUDIENCE {
@@ -30,7 +38,7 @@ impl Passing {
         .into_iter();
         let passing = |_| Self {
             post: posts.next(),
-            mail: Vec::new(),
+            ..Self::alone()
         };
         Ok((0..loops).map(passing).collect())
     }

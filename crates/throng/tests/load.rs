@@ -8,8 +8,7 @@ use std::process::Child;
 use rustix::process::Signal;
 use support::{Bench, exit_code, peer, signal};
 use throng_record::{
-    Amount, Backend, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, Pacing, PhaseName, Protocol,
-    Sequence, SourceAddresses, Stop,
+    Amount, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, PhaseName, Protocol, Sequence, Stop,
 };
 
 fn job(stop: Stop) -> LoadJob {
@@ -17,28 +16,15 @@ fn job(stop: Stop) -> LoadJob {
         fleet: FleetSpec {
             addresses: vec![peer::start(peer::faultless)],
             connections: 3,
-            serves_at_once: None,
-            shards: 1,
-            backend: Backend::Epoll,
-            source: SourceAddresses::Spread,
-            cpus: vec![],
-            nodelay: true,
-            connect_concurrency: 16,
-            connect_rate_per_second: None,
-            closing: throng_record::Closing::Fin,
-            seed: 1,
-            connect_timeout_ns: 10_000_000_000,
-            reply_timeout_ns: 10_000_000_000,
+            ..FleetSpec::default()
         },
         phases: Sequence::of_exchange(ExchangeSpec {
             protocol: Protocol::Echo {
                 size_bytes: peer::SIZE as u32,
             },
-            connection: throng_record::ConnectionUse::Kept,
-            verify: true,
-            pacing: Pacing::Closed { outstanding: 1 },
             warmup: Amount::Messages(10),
             stop,
+            ..ExchangeSpec::default()
         }),
     }
 }

@@ -1,7 +1,7 @@
-//! Uneven services: one of several took far longer for its requests than the others, which were asked as much.
+//! Uneven services: one of several, or one of their listeners, took far longer for its requests than the others, which were asked as much, or far less.
 
-use throng_record::TaskService;
-use throng_record::finding::UnevenServices;
+use throng_record::TaskTarget;
+use throng_record::finding::{UnevenAmong, UnevenServices};
 use throng_record::format::{ratio, time_ns};
 
 use super::{Kind, Words};
@@ -9,12 +9,12 @@ use crate::evidence::Evidence;
 
 pub(super) const KIND: Kind = Kind {
     name: "uneven-services",
-    title: "One service slower than the others",
+    title: "One service or listener unlike the others",
     page: include_str!("../../../../docs/findings/uneven-services.md"),
 };
 
 /// Fewer have no middle.
-const SERVICES_MIN: usize = 3;
+const NUMBER_MIN: usize = 3;
 /// Means of fewer are chance.
 const REQUESTS_MIN: u64 = 200;
 /// Processes that share CPUs are given them in turns: means of twenty equal ones lay within a fifth of their median.
@@ -22,38 +22,70 @@ const RATIO_MIN: f64 = 1.5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<UnevenServices> {
     let tasks = evidence.phases().tasks()?;
-    let services = &tasks.services;
-    // One that failed is told by name.
-    let is_whole = |service: &TaskService| service.failed == 0 && service.answered >= REQUESTS_MIN;
-    if services.len() < SERVICES_MIN || !services.iter().all(is_whole) {
+    // One that failed is told by name, and what it was not asked the others were not kept from.
+    if tasks.failed_services().next().is_some() {
         return None;
     }
-    let means = services.iter().filter_map(TaskService::request_ns_mean);
-    let means: Vec<f64> = means.collect();
-    let places = 0..means.len();
-    let slowest = places.max_by(|&one, &other| means[one].total_cmp(&means[other]))?;
-    let median_ns = median(means.clone());
-    let cpu: Vec<f64> = evidence.trial.server.as_ref().map_or(vec![], |side| {
-        side.cpu_ns_each.iter().map(|&ns| ns as f64).collect()
-    });
-    let has_cpu = cpu.len() == services.len();
-    (means[slowest] >= RATIO_MIN * median_ns).then(|| UnevenServices {
-        service: slowest as u32 + 1,
-        of: services.len() as u32,
-        request_ns_mean: means[slowest],
+    let among_services = || {
+        let mut found = unlike_others(&tasks.services, UnevenAmong::Services)?;
+        let each = &evidence.trial.server.as_ref()?.cpu_ns_each;
+        if each.len() == tasks.services.len() {
+            found.cpu_ns = Some(each[found.number as usize - 1]);
+            found.cpu_ns_median =
+                median(each.iter().map(|&ns| ns as f64).collect()).map(|ns| ns as u64);
+        }
+        Some(found)
+    };
+    among_services().or_else(|| unlike_others(&tasks.listeners, UnevenAmong::Listeners))
+}
+
+/// The one whose mean is farthest from the median, where that is far enough.
+fn unlike_others(all: &[TaskTarget], among: UnevenAmong) -> Option<UnevenServices> {
+    if all.len() < NUMBER_MIN || all.iter().any(|one| one.answered < REQUESTS_MIN) {
+        return None;
+    }
+    let means: Vec<f64> = all.iter().filter_map(TaskTarget::request_ns_mean).collect();
+    let median_ns = median(means.clone())?;
+    let (place, mean_ns) = means
+        .into_iter()
+        .enumerate()
+        .max_by(|(_, one), (_, other)| {
+            apart(*one, median_ns).total_cmp(&apart(*other, median_ns))
+        })?;
+    (apart(mean_ns, median_ns) >= RATIO_MIN).then(|| UnevenServices {
+        among,
+        number: place as u32 + 1,
+        of: all.len() as u32,
+        request_ns_mean: mean_ns,
         request_ns_median: median_ns,
-        cpu_ns: has_cpu.then(|| cpu[slowest] as u64),
-        cpu_ns_median: has_cpu.then(|| median(cpu.clone()) as u64),
+        cpu_ns: None,
+        cpu_ns_median: None,
     })
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// How many times the longer is as long as the shorter.
+fn apart(one_ns: f64, other_ns: f64) -> f64 {
+    one_ns.max(other_ns) / one_ns.min(other_ns)
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    values.get(values.len() / 2).copied()
 }
 
 impl Words for UnevenServices {
     fn happened(&self) -> String {
+        let what = match self.among {
+            UnevenAmong::Services => "service",
+            UnevenAmong::Listeners => "listener",
+        };
+        let times = ratio(apart(self.request_ns_mean, self.request_ns_median));
+        let median = time_ns(self.request_ns_median);
+        let beside = if self.request_ns_mean > self.request_ns_median {
+            format!("{times} times as long as the median of all ({median})")
+        } else {
+            format!("the median of all took {times} times as long ({median})")
+        };
         let cpu = match self.cpu_ns.zip(self.cpu_ns_median) {
             Some((own, others)) => format!(
                 "; it used {} of CPU time, the others {}",
@@ -63,25 +95,34 @@ impl Words for UnevenServices {
             None => String::new(),
         };
         format!(
-            "service {} of {} took {} for a request on average, {} times as long as the median of all ({}){cpu}.",
-            self.service,
+            "{what} {} of {} took {} for a request on average, {beside}{cpu}.",
+            self.number,
             self.of,
             time_ns(self.request_ns_mean),
-            ratio(self.request_ns_mean / self.request_ns_median),
-            time_ns(self.request_ns_median)
         )
     }
 
     fn cause(&self) -> &'static str {
-        "all services are the same program and are asked as much. One that used more CPU time than the others does more for a request; one that used as much or less was given its CPU later, or waited for something of its own: a CPU that others use, a disk, a lock."
+        match self.among {
+            UnevenAmong::Services => {
+                "all services are the same program and are asked as much. One that used more CPU time than the others does more for a request; one that used as much or less was given its CPU later, or waited for something of its own: a CPU that others use, a disk, a lock. One that is quicker was given more of a CPU than its part."
+            }
+            UnevenAmong::Listeners => {
+                "all listeners of a service lead to the same process, and clients are spread over them evenly. So the process comes to some of them sooner: a scan or a poll that begins with the same ones each time, a thread for each with unequal parts of a CPU."
+            }
+        }
     }
 
     fn remedy(&self) -> String {
-        "look at that process alone (its CPUs, its log, perf or strace on it) beside one of the others; running services by address may be on machines, or with settings, of their own.".to_owned()
+        match self.among {
+            UnevenAmong::Services => "look at that process alone (its CPUs, its log, perf or strace on it) beside one of the others; running services by address may be on machines, or with settings, of their own.",
+            UnevenAmong::Listeners => "ask what is ready as a whole (epoll), go through it in turns that begin elsewhere each time, and measure a listener alone: --listeners 1.",
+        }
+        .to_owned()
     }
 
     fn gravity(&self) -> f64 {
-        self.request_ns_mean / self.request_ns_median
+        apart(self.request_ns_mean, self.request_ns_median)
     }
 }
 
@@ -92,29 +133,32 @@ mod tests {
     use super::*;
     use crate::hand_made::Case;
 
-    /// Services whose requests take 100 µs, but for the second.
-    fn case(of_second_us: u64, change: fn(&mut TaskService)) -> Case {
-        let mut case = Case::echo();
-        let service = |us: u64| TaskService {
+    /// Requests take 100 µs, but those of the second.
+    fn four(of_second_us: u64) -> Vec<TaskTarget> {
+        let one = |us: u64| TaskTarget {
             answered: 200,
             requests_ns: 200 * us * 1_000,
-            ..TaskService::default()
+            ..TaskTarget::default()
         };
-        let mut services = [100, of_second_us, 100, 100].map(service).to_vec();
-        change(&mut services[1]);
+        [100, of_second_us, 100, 100].map(one).to_vec()
+    }
+
+    fn case(services: Vec<TaskTarget>, listeners: Vec<TaskTarget>) -> Case {
+        let mut case = Case::echo();
         case.exchange().tasks = Some(TasksRecord {
             clients: vec![],
             services,
+            listeners,
         });
         case
     }
 
     #[test]
     fn the_slowest_is_named_beside_the_median_with_its_cpu_time() {
-        let mut case = case(150, |_| {});
+        let mut case = case(four(150), vec![]);
         case.server().cpu_ns_each = vec![7, 30, 8, 9];
         let found = find(&case.evidence()).expect("half as long again");
-        assert_eq!((found.service, found.of), (2, 4));
+        assert_eq!((found.number, found.of), (2, 4));
         assert_eq!((found.cpu_ns, found.cpu_ns_median), (Some(30), Some(9)));
         let words = found.happened();
         assert!(
@@ -124,22 +168,32 @@ mod tests {
     }
 
     #[test]
+    fn one_that_gets_more_than_its_part_is_named_as_well_a_service_before_a_listener() {
+        let found = find(&case(four(100), four(50)).evidence()).expect("twice as quick");
+        assert_eq!(found.among, UnevenAmong::Listeners);
+        let words = found.happened();
+        assert!(
+            words.contains("listener 2 of 4") && words.contains("took 2.00 times as long"),
+            "{words}"
+        );
+        let found = find(&case(four(50), four(50)).evidence()).expect("twice as quick");
+        assert_eq!(found.among, UnevenAmong::Services);
+    }
+
+    #[test]
     fn what_is_nearly_as_quick_failed_or_was_hardly_asked_is_not() {
-        assert_eq!(find(&case(149, |_| {}).evidence()), None);
-        assert_eq!(
-            find(&case(900, |service| service.failed = 1).evidence()),
-            None
-        );
-        assert_eq!(
-            find(&case(900, |service| service.answered = 199).evidence()),
-            None
-        );
-        let two = |case: &mut Case| {
-            let tasks = case.exchange().tasks.as_mut().expect("there are");
-            tasks.services.truncate(2);
+        for us in [149, 67] {
+            assert_eq!(find(&case(four(us), four(us)).evidence()), None);
+        }
+        let but = |change: fn(&mut Vec<TaskTarget>)| {
+            let mut all = four(900);
+            change(&mut all);
+            all
         };
-        let mut few = case(900, |_| {});
-        two(&mut few);
-        assert_eq!(find(&few.evidence()), None);
+        let failed = but(|all| all[1].failed = 1);
+        assert_eq!(find(&case(failed, four(900)).evidence()), None);
+        let hardly_asked = but(|all| all[1].answered = 199);
+        let few = but(|all| all.truncate(2));
+        assert_eq!(find(&case(hardly_asked, few).evidence()), None);
     }
 }

@@ -34,15 +34,8 @@ fn setting_of(family: &str) -> Setting {
 
 fn target(command: &str) -> TargetRecord {
     TargetRecord {
-        name: "test".to_owned(),
-        kind: TargetKind::Command,
-        model: None,
-        uses_every_cpu: false,
-        catalogue: None,
-        options: throng_record::ServeOptions::default(),
-        http: None,
         command: Some(command.to_owned()),
-        addresses: vec![],
+        ..TargetRecord::named("test", TargetKind::Command)
     }
 }
 

@@ -20,52 +20,80 @@ mod services;
 mod short_forms;
 mod sweeps;
 
-fn resolved(text: &str, cpus: u32) -> Resolved {
-    let draft = PlanDraft::parse(&with_targets(text), "plan.toml")
-        .unwrap_or_else(|error| panic!("{error}"));
-    resolve(draft, &test_environment(cpus)).unwrap_or_else(|error| panic!("{text}: {error}"))
+/// Plans by texts that name no more than they are about.
+struct Plans {
+    /// Of texts that name none.
+    experiment: &'static str,
+    /// The same.
+    targets: &'static str,
+    environment: fn() -> Environment,
 }
 
-fn plan(text: &str) -> Plan {
-    resolved(text, 2).plan
+impl Plans {
+    fn draft(&self, text: &str) -> PlanDraft {
+        let targets = if text.contains("targets") {
+            ""
+        } else {
+            self.targets
+        };
+        let experiment = if text.contains("experiment") {
+            String::new()
+        } else {
+            format!("experiment = '{}'", self.experiment)
+        };
+        let text = format!("{experiment}\n{targets}\n{text}");
+        PlanDraft::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn outcome(&self, text: &str) -> Result<Resolved, PlanError> {
+        resolve(self.draft(text), &(self.environment)())
+    }
+
+    fn resolved(&self, text: &str) -> Resolved {
+        self.outcome(text)
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn short(&self, text: &str) -> Resolved {
+        resolve(self.draft(text).shortened(), &(self.environment)())
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn plan(&self, text: &str) -> Plan {
+        self.resolved(text).plan
+    }
+
+    /// The first, of most plans the only one.
+    fn setting(&self, text: &str) -> Setting {
+        self.plan(text).settings.swap_remove(0)
+    }
+
+    fn refusal(&self, text: &str) -> String {
+        self.outcome(text).expect_err(text).to_string()
+    }
 }
 
-/// The first setting, of most plans the only one.
+const ECHO: Plans = Plans {
+    experiment: "echo",
+    targets: "targets = ['poll']",
+    environment: || test_environment(2),
+};
+
 /// The messages that a setting asks for.
 fn asked(setting: &Setting) -> &ExchangeSpec {
     let exchange = setting.phases.exchange();
     exchange.expect("messages are exchanged")
 }
 
-fn setting(text: &str) -> Setting {
-    plan(text).settings.swap_remove(0)
-}
-
-fn refused(text: &str) -> String {
-    let draft = PlanDraft::parse(&with_targets(text), "plan.toml")
-        .unwrap_or_else(|error| panic!("{error}"));
-    resolve(draft, &test_environment(2))
-        .expect_err(text)
-        .to_string()
-}
-
-fn with_targets(text: &str) -> String {
-    if text.contains("targets") {
-        text.to_owned()
-    } else {
-        format!("targets = ['poll']\n{text}")
-    }
-}
-
 #[test]
 fn nothing_but_a_target_is_needed() {
-    let plan = plan("");
+    let plan = ECHO.plan("");
     assert_eq!(
         (plan.name.as_str(), plan.repeats, plan.seed),
         ("echo", 6, 1)
     );
     assert_eq!((plan.settings.len(), plan.swept.len()), (1, 0));
-    let setting = setting("");
+    let setting = ECHO.setting("");
     let asked = asked(&setting);
     assert_eq!(setting.connections, 100);
     assert_eq!(asked.protocol, Protocol::Echo { size_bytes: 6 });
@@ -131,7 +159,7 @@ fn every_key_is_read() {
         [quick]
         repeats = 1
     "#;
-    let plan = plan(text);
+    let plan = ECHO.plan(text);
     assert_eq!(
         (plan.name.as_str(), plan.title.as_str(), plan.baseline),
         ("all", "Everything", 2)
@@ -180,7 +208,7 @@ fn every_key_is_read() {
 
 #[test]
 fn any_request_and_reply_can_be_written() {
-    let of = |text: &str| asked(&setting(text)).protocol.clone();
+    let of = |text: &str| asked(&ECHO.setting(text)).protocol.clone();
     let protocol = |expect: &str| of(&format!("send = 'PING\\r\\n'\nexpect = '{expect}'"));
     let request = |expect| Protocol::Request {
         send: b"PING\r\n".to_vec(),
@@ -209,7 +237,7 @@ fn any_request_and_reply_can_be_written() {
 
 #[test]
 fn a_stop_by_confidence_has_a_bound() {
-    let bounded = |text: &str| asked(&setting(text)).stop;
+    let bounded = |text: &str| asked(&ECHO.setting(text)).stop;
     assert_eq!(
         bounded("confidence = 0.01"),
         Stop::Confidence {
@@ -229,7 +257,8 @@ fn a_stop_by_confidence_has_a_bound() {
 #[test]
 fn cpus_are_shared_out_by_what_there_is() {
     let sides = |text: &str, cpus| {
-        let Resolved { plan, notes } = resolved(text, cpus);
+        let Resolved { plan, notes } =
+            resolve(ECHO.draft(text), &test_environment(cpus)).expect(text);
         let setting = plan.settings.into_iter().next().expect("one");
         (
             setting.server_cpus,
@@ -311,5 +340,5 @@ fn flags_are_read_as_the_file_is() {
 fn a_command_that_bears_a_models_name_is_not_that_model() {
     let text =
         "targets = [{ command = './mine {port}', name = 'thread-per-connection' }]\nworkers = 4";
-    assert_eq!(plan(text).targets[0].model, None);
+    assert_eq!(ECHO.plan(text).targets[0].model, None);
 }

@@ -3,13 +3,29 @@
 //! A disturbed trial has true figures of a worse machine, so it is made again while there is patience, and the attempt that was disturbed least
 //! counts. One that went wrong counts in any case: what a server did is not undone by asking again.
 
+use std::time::Duration;
+
 use throng_record::{Outcome, Trial, Verdict};
+
+use crate::order::Cell;
 
 /// (target, setting, repeat) of those whose figures stand and were disturbed.
 pub(super) fn disturbed(trials: &[Trial]) -> Vec<(u32, u32, u32)> {
     let counted = trials.iter().filter(|trial| !trial.is_superseded);
     let disturbed = counted.filter(|trial| is_whole(trial) && trial.is_disturbed());
     disturbed.map(slot).collect()
+}
+
+/// How long these took when they were made last.
+pub(super) fn took(trials: &[Trial], unit: &[Cell]) -> Duration {
+    let is_of_unit = |trial: &&Trial| {
+        let mut cells = unit
+            .iter()
+            .map(|cell| (cell.target, cell.setting, cell.repeat));
+        !trial.is_superseded && cells.any(|cell| cell == slot(trial))
+    };
+    let of_unit = trials.iter().filter(is_of_unit);
+    Duration::from_nanos(of_unit.map(|trial| trial.duration_ns).sum())
 }
 
 /// Keeps a trial, and of the same made before at most one counts.

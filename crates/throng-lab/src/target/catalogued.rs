@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use throng_record::{CatalogueRecord, ContractException, DeclaredModel, TargetKind, TargetRecord};
 
-use super::{blank, in_one_line, options};
+use super::{in_one_line, options};
 use crate::plan::PlanError;
 use throng_catalogue::catalogue::{Catalogue, Server};
 
@@ -66,6 +66,6 @@ fn found(text: &str, server: &Server) -> Result<TargetRecord, PlanError> {
             }),
             contract: None,
         }),
-        ..blank(in_one_line(text), TargetKind::Catalogue)
+        ..TargetRecord::named(&in_one_line(text), TargetKind::Catalogue)
     })
 }

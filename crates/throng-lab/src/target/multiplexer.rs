@@ -34,7 +34,7 @@ pub(crate) fn named(text: &str) -> Option<TargetRecord> {
     let (multiplexer, _) = read(text)?;
     Some(TargetRecord {
         model: Some(multiplexer.name().to_owned()),
-        ..super::blank(text.to_owned(), TargetKind::Multiplexer)
+        ..TargetRecord::named(text, TargetKind::Multiplexer)
     })
 }
 
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_server_asks_for_no_multiplexer_whatever_its_model_is_called() {
-        let server = super::super::blank("poll".to_owned(), TargetKind::BuiltIn);
+        let server = TargetRecord::named("poll", TargetKind::BuiltIn);
         assert_eq!(spec(&server, 7), None);
     }
 

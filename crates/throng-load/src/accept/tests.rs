@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use throng_record::{Backend, IdleCost, SourceAddresses};
+use throng_record::{IdleCost, SourceAddresses};
 use throng_sys::affinity::allowed_cpus;
 use throng_sys::select::FD_SETSIZE;
 
@@ -11,25 +11,6 @@ fn spec(multiplexer: Multiplexer, connections: u32) -> AcceptSpec {
         multiplexer,
         published: false,
         connections,
-    }
-}
-
-fn fleet() -> FleetSpec {
-    FleetSpec {
-        addresses: vec![],
-        connections: 1,
-        serves_at_once: None,
-        shards: 1,
-        backend: Backend::Epoll,
-        source: SourceAddresses::Spread,
-        cpus: vec![],
-        nodelay: true,
-        connect_concurrency: 1,
-        connect_rate_per_second: None,
-        closing: throng_record::Closing::Fin,
-        seed: 1,
-        connect_timeout_ns: 10_000_000_000,
-        reply_timeout_ns: 10_000_000_000,
     }
 }
 
@@ -57,7 +38,7 @@ fn measures_every_connection(spec: &AcceptSpec, fleet: &FleetSpec) {
 #[test]
 fn every_multiplexer_measures_every_connection() {
     for multiplexer in Multiplexer::ALL {
-        measures_every_connection(&spec(multiplexer, 300), &fleet());
+        measures_every_connection(&spec(multiplexer, 300), &FleetSpec::default());
     }
 }
 
@@ -67,21 +48,24 @@ fn poll_does_so_as_published_too() {
         published: true,
         ..spec(Multiplexer::Poll, 300)
     };
-    measures_every_connection(&spec, &fleet());
+    measures_every_connection(&spec, &FleetSpec::default());
 }
 
 #[test]
 fn one_cpu_is_enough_for_both_ends_and_is_theirs_alone() {
     let before = allowed_cpus();
     let cpus = vec![before[0]];
-    let fleet = FleetSpec { cpus, ..fleet() };
+    let fleet = FleetSpec {
+        cpus,
+        ..FleetSpec::default()
+    };
     measures_every_connection(&spec(Multiplexer::EpollEdge, 300), &fleet);
     assert_eq!(allowed_cpus(), before);
 }
 
 #[test]
 fn select_stops_where_no_set_can_hold_the_next() {
-    let phase = measure(&spec(Multiplexer::Select, 2_000), &fleet());
+    let phase = measure(&spec(Multiplexer::Select, 2_000), &FleetSpec::default());
     // The highest descriptor of a set is 1023; the table also has the three standard ones and the listener.
     let size = FD_SETSIZE as u32;
     assert_eq!(phase.accepted, size - 4 + 1, "{:?}", phase.stopped_by);
@@ -102,7 +86,7 @@ fn an_interrupt_keeps_what_was_measured() {
         told.push(event);
     };
     let spec = spec(Multiplexer::EpollLevel, 10_000);
-    let phase = run_accept(&spec, &fleet(), &interrupt, &mut tell).expect("measured");
+    let phase = run_accept(&spec, &FleetSpec::default(), &interrupt, &mut tell).expect("measured");
     assert_eq!(told, [LoadEvent::Progress { replies: 1 }]);
     assert_eq!((phase.accepted, samples(&phase.data)), (1, 1));
     assert_eq!(phase.stopped_by.as_deref(), Some("it was interrupted"));
@@ -113,7 +97,10 @@ fn a_client_that_cannot_connect_is_said_to() {
     // TEST-NET-3 (RFC 5737): nobody's address.
     let nowhere: IpAddr = "203.0.113.7".parse().expect("an address");
     let source = SourceAddresses::List(vec![nowhere]);
-    let fleet = FleetSpec { source, ..fleet() };
+    let fleet = FleetSpec {
+        source,
+        ..FleetSpec::default()
+    };
     let phase = measure(&spec(Multiplexer::Poll, 10), &fleet);
     let words = phase.stopped_by.expect("stopped");
     assert_eq!(phase.accepted, 0);
@@ -135,13 +122,18 @@ fn what_cannot_be_measured_is_refused_in_words() {
         (published(spec(Multiplexer::Poll, u32::MAX)), "ulimit -n"),
         (published(spec(Multiplexer::Select, 5)), "only poll"),
     ] {
-        let refused = run_accept(&spec, &fleet(), &Interrupt::default(), &mut |_| {});
+        let refused = run_accept(
+            &spec,
+            &FleetSpec::default(),
+            &Interrupt::default(),
+            &mut |_| {},
+        );
         let error = refused.expect_err(part).to_string();
         assert!(error.contains(part), "{error}");
     }
     let fleet = FleetSpec {
         cpus: vec![1023],
-        ..fleet()
+        ..FleetSpec::default()
     };
     let spec = spec(Multiplexer::Poll, 5);
     let refused = run_accept(&spec, &fleet, &Interrupt::default(), &mut |_| {});

@@ -99,7 +99,7 @@ fn of_pings(spec: &PingSpec) -> Usage {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::{Amount, Arrivals, Stop};
+    use throng_record::Arrivals;
 
     use super::*;
 
@@ -114,16 +114,13 @@ mod tests {
         });
         let exchange = PhaseSpec::Exchange(ExchangeSpec {
             protocol,
-            verify: true,
-            connection: ConnectionUse::Kept,
             pacing: Pacing::Open {
                 rate_per_second: 1.0,
                 arrivals: Arrivals::Constant,
                 outstanding: 3,
                 spin: false,
             },
-            warmup: Amount::Messages(0),
-            stop: Stop::Messages(1),
+            ..ExchangeSpec::default()
         });
         let usage = |phases: &[PhaseSpec]| {
             let usage = Payload::messages(phases, 1).usage;

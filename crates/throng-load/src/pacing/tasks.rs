@@ -3,7 +3,7 @@
 //! A task has one request under way. Which connection carries the next is chosen by chance among those that the task has and that are still open. A
 //! request that fails ends its task, as it ends the loop of a program that makes it; the client's other tasks go on.
 
-use throng_record::{TaskClient, TaskService, TasksRecord, TasksSpec};
+use throng_record::{TaskClient, TaskTarget, TasksRecord, TasksSpec};
 
 use super::{Pacing, Send};
 
@@ -20,7 +20,8 @@ pub(crate) struct Tasks {
     /// Client by client, in the order of the services.
     tasks: Vec<Task>,
     clients: Vec<Client>,
-    services: Vec<TaskService>,
+    services: Vec<TaskTarget>,
+    listeners: Vec<TaskTarget>,
     begun_at_ns: u64,
     /// Tasks that have not ended.
     open: usize,
@@ -46,15 +47,23 @@ struct Client {
 }
 
 impl Tasks {
-    /// `slots_of_task`: its connections, or 1 where each request makes its own.
-    pub(crate) fn new(spec: TasksSpec, slots_of_task: u32, each: u64, seed: u64) -> Self {
+    /// `slots_of_task`: its connections, or 1 where each request makes its own. `addresses`: how many all services have together.
+    pub(crate) fn new(
+        spec: TasksSpec,
+        slots_of_task: u32,
+        each: u64,
+        addresses: usize,
+        seed: u64,
+    ) -> Self {
+        let services = spec.services as usize;
         Self {
             spec,
             slots_of_task,
             each,
             tasks: Vec::new(),
             clients: Vec::new(),
-            services: vec![TaskService::default(); spec.services as usize],
+            services: vec![TaskTarget::default(); services],
+            listeners: vec![TaskTarget::default(); addresses / services],
             begun_at_ns: 0,
             open: 0,
             random: fastrand::Rng::with_seed(seed),
@@ -117,9 +126,7 @@ impl Tasks {
         self.end(task, now_ns);
         let (client, service) = (self.client_of(task), self.service_of(task));
         self.clients[client].record.unfinished += 1;
-        let service = &mut self.services[service];
-        service.failed += 1;
-        service.first_failure.get_or_insert_with(|| why.to_owned());
+        self.services[service].fail(why);
     }
 }
 
@@ -152,7 +159,14 @@ impl Pacing for Tasks {
     fn replied(&mut self, _slot: u32, _now_ns: u64, _sends: &mut Vec<Send>) {}
 
     #[inline]
-    fn ended(&mut self, slot: u32, now_ns: u64, outcome: Result<(), &str>, sends: &mut Vec<Send>) {
+    fn ended(
+        &mut self,
+        slot: u32,
+        address: impl FnOnce() -> usize,
+        now_ns: u64,
+        outcome: Result<(), &str>,
+        sends: &mut Vec<Send>,
+    ) {
         let task = self.of_slot(slot);
         if self.tasks[task].has_ended {
             return;
@@ -162,19 +176,23 @@ impl Pacing for Tasks {
             self.client_of(task),
             self.service_of(task),
         );
+        // Addresses stand listener by listener.
+        let listener = address() / self.services.len();
         match outcome {
             Ok(()) => {
                 self.clients[client].record.answered += 1;
-                self.services[service].answered += 1;
                 let request_ns = now_ns.saturating_sub(self.tasks[task].since_ns);
-                self.services[service].requests_ns += request_ns;
-                self.services[service].duration_ns = since_ns;
+                self.services[service].answer(request_ns, since_ns);
+                self.listeners[listener].answer(request_ns, since_ns);
                 if self.tasks[task].left > 0 {
                     return self.send(task, now_ns, sends);
                 }
                 self.end(task, now_ns);
             }
-            Err(why) => self.fail(task, now_ns, why),
+            Err(why) => {
+                self.listeners[listener].fail(why);
+                self.fail(task, now_ns, why);
+            }
         }
         self.begin_next(client, now_ns, sends);
     }
@@ -205,6 +223,7 @@ impl Pacing for Tasks {
         Some(TasksRecord {
             clients: self.clients.iter().map(|client| client.record).collect(),
             services: std::mem::take(&mut self.services),
+            listeners: std::mem::take(&mut self.listeners),
         })
     }
 }

@@ -174,22 +174,16 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
         connection.waiting_since_ns = monotonic_ns();
         self.under_way += 1;
         self.begun.push(slot);
-        let place = self.place(slot);
+        let place = self.shard.address(slot);
         if self.queue.is_waited_for(place) || self.attempt(slot) == Attempt::QueueFull {
             self.queue.wait(place, slot, monotonic_ns());
         }
     }
 
-    /// Which of the addresses it goes to.
-    fn place(&self, slot: u32) -> usize {
-        let assignment = &self.shard.assignment;
-        assignment.addresses.place(assignment.first + slot)
-    }
-
     fn attempt(&mut self, slot: u32) -> Attempt {
         let assignment = &self.shard.assignment;
         let source = assignment.sources.of_connection(assignment.first + slot);
-        let address = assignment.addresses.at(self.place(slot));
+        let address = assignment.addresses.at(self.shard.address(slot));
         let nodelay = assignment.spec.nodelay;
         let began = self.shard.backend.connect(slot, address, source, nodelay);
         match began {
@@ -344,7 +338,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
             .take_while(|&slot| now_ns - connections[slot as usize].waiting_since_ns > timeout_ns)
             .collect();
         for slot in overdue {
-            self.queue.give_up(self.place(slot), slot, now_ns);
+            self.queue.give_up(self.shard.address(slot), slot, now_ns);
             self.failed(
                 slot,
                 ErrorKind::ConnectTimedOut,

@@ -344,7 +344,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.progress.replies += 1;
         self.last_reply_at_ns = now_ns;
         self.record(start, now_ns);
-        self.pacing.ended(slot, now_ns, Ok(()), &mut self.sends);
+        let address = || self.shard.address(slot);
+        self.pacing
+            .ended(slot, address, now_ns, Ok(()), &mut self.sends);
         self.pacing.replied(slot, now_ns, &mut self.sends);
     }
 

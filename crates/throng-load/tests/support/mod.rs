@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use throng_load::{Interrupt, run_job};
 use throng_record::{
-    Amount, Backend, ExchangePhase, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord,
-    Pacing, Protocol, Sequence, SourceAddresses, Stop,
+    Backend, ExchangePhase, ExchangeSpec, FleetSpec, LoadEvent, LoadJob, LoadRecord, Sequence, Stop,
 };
 
 pub(crate) const BACKENDS: [Backend; 2] = [Backend::Epoll, Backend::IoUring];
@@ -59,26 +58,15 @@ pub(crate) fn job(address: &str, backend: Backend) -> LoadJob {
         fleet: FleetSpec {
             addresses: vec![address.to_owned()],
             connections: 10,
-            serves_at_once: None,
-            shards: 1,
             backend,
-            source: SourceAddresses::Spread,
-            cpus: vec![],
-            nodelay: true,
-            connect_concurrency: 64,
-            connect_rate_per_second: None,
-            closing: throng_record::Closing::Fin,
             seed: 1,
             connect_timeout_ns: 5_000_000_000,
             reply_timeout_ns: 5_000_000_000,
+            ..FleetSpec::default()
         },
         phases: Sequence::of_exchange(ExchangeSpec {
-            protocol: Protocol::Echo { size_bytes: 6 },
-            connection: throng_record::ConnectionUse::Kept,
-            verify: true,
-            pacing: Pacing::Closed { outstanding: 1 },
-            warmup: Amount::Messages(0),
             stop: Stop::Messages(1009),
+            ..ExchangeSpec::default()
         }),
     }
 }

@@ -48,19 +48,32 @@ pub struct ScanWithoutRest {
     pub connections_of_service: u32,
 }
 
-/// One of several services took far longer for a request than the others.
+/// What one of several is uneven among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "snake_case")]
+pub enum UnevenAmong {
+    /// Services, each a process of its own.
+    Services,
+    /// The listeners of each service; that is all of one number together.
+    Listeners,
+}
+
+/// One of several services, or of their listeners, took far longer for a request than the others, or far less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
 pub struct UnevenServices {
-    /// The slowest, by number from 1.
-    pub service: u32,
+    /// Among what.
+    pub among: UnevenAmong,
+    /// The one that is unlike the others, by number from 1.
+    pub number: u32,
     /// Of how many.
     pub of: u32,
     /// Its mean time of a request.
     pub request_ns_mean: f64,
-    /// The median of these means over all services.
+    /// The median of these means over all.
     pub request_ns_median: f64,
-    /// Its CPU time in the window; absent where it could not be read.
+    /// Its CPU time in the window; absent of a listener, and where it could not be read.
     pub cpu_ns: Option<u64>,
     /// The median of the CPU times of all services.
     pub cpu_ns_median: Option<u64>,

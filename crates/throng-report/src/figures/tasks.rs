@@ -1,6 +1,6 @@
 //! Clients that have a task with each of several services: how long each client took, what of that was connecting, and what each service cost.
 
-use throng_record::{SideRecord, TaskService, TasksRecord};
+use throng_record::{SideRecord, TaskTarget, TasksRecord};
 
 use crate::figure::{Figure, OneTrial};
 use crate::unit::Unit;
@@ -19,11 +19,17 @@ fn completions(one: &OneTrial<'_>) -> Option<Vec<f64>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// The mean time of a request at each service that answered any.
-fn means_of_services(one: &OneTrial<'_>) -> Option<Vec<f64>> {
-    let services = tasks(one)?.services.iter();
-    let all: Vec<f64> = services.filter_map(TaskService::request_ns_mean).collect();
+/// The mean time of a request at each that answered any.
+fn means(targets: &[TaskTarget]) -> Option<Vec<f64>> {
+    let targets = targets.iter();
+    let all: Vec<f64> = targets.filter_map(TaskTarget::request_ns_mean).collect();
     (!all.is_empty()).then_some(all)
+}
+
+/// The same at each listener, where services have several.
+fn means_of_listeners(one: &OneTrial<'_>) -> Option<Vec<f64>> {
+    let listeners = &tasks(one)?.listeners;
+    means(listeners).filter(|_| listeners.len() > 1)
 }
 
 fn mean(all: &[f64]) -> f64 {
@@ -112,14 +118,28 @@ fn of_services() -> Vec<Figure> {
             "fastest\nservice",
             Unit::Nanoseconds,
             "Mean time of a request, its connect included where it has one, at the service where that is least.",
-            |one| Some(least(&means_of_services(one)?)),
+            |one| Some(least(&means(&tasks(one)?.services)?)),
         ),
         Figure::number(
             "service_request_ns_max",
             "slowest\nservice",
             Unit::Nanoseconds,
             "The same at the service where it is most.",
-            |one| Some(most(&means_of_services(one)?)),
+            |one| Some(most(&means(&tasks(one)?.services)?)),
+        ),
+        Figure::number(
+            "listener_request_ns_min",
+            "fastest\nlistener",
+            Unit::Nanoseconds,
+            "Mean time of a request at the listener where that is least, all of one number together; told where services have several.",
+            |one| Some(least(&means_of_listeners(one)?)),
+        ),
+        Figure::number(
+            "listener_request_ns_max",
+            "slowest\nlistener",
+            Unit::Nanoseconds,
+            "The same at the listener where it is most.",
+            |one| Some(most(&means_of_listeners(one)?)),
         ),
         Figure::number(
             "server_cpu_per_service_ns",

@@ -371,7 +371,8 @@ fn one_of_each() -> Vec<Finding> {
             connections_of_service: 200,
         }),
         Finding::UnevenServices(finding::UnevenServices {
-            service: 7,
+            among: finding::UnevenAmong::Services,
+            number: 7,
             of: 20,
             request_ns_mean: 4_100_000.0,
             request_ns_median: 1_900_000.0,

@@ -62,6 +62,10 @@ fn a_client_is_timed_over_clients_and_repeats_and_a_request_over_services() {
     near("server_cpu_per_service_ns", 33e9 / 20.0);
     near("server_memory_per_service_bytes", f64::from(9 << 20));
     assert_eq!(kept.value("connecting_share"), None);
+    assert_eq!(kept.value("listener_request_ns_max"), None, "there is one");
+    let several = row(&rows, "python/system-4 --poll single", "listeners 10");
+    let of_listeners = several.value("listener_request_ns_max");
+    assert!((of_listeners.expect("ten") / (39e6 * 0.978) - 1.0).abs() < 0.01);
     let each = row(&rows, "python/system-2", "reuse false");
     let share = each.value("connecting_share").expect("they connect");
     assert!((share - 0.3).abs() < 0.01, "{share}");

@@ -38,6 +38,7 @@ use crate::connection::Next;
 use crate::connections::{Connections, Watch};
 use crate::listener::Listener;
 use crate::opening::Opening;
+use crate::passing::Passing;
 use crate::served::{ModelError, Served};
 use crate::workload::Session;
 
@@ -54,11 +55,16 @@ const BATCH: usize = 256;
 /// Tokens from here on are of the listeners, below are slots of connections.
 const FIRST_LISTENER: u64 = 1 << 32;
 const STOP: u64 = u64::MAX;
+const MAIL: u64 = STOP - 1;
 
-struct Server<'a, S: Session> {
+/// The loop; each of those of `epoll-reuseport` is one.
+pub(super) struct Loop<'a, S: Session> {
     watched: Watched<S>,
     stop: BorrowedFd<'a>,
-    listeners: Vec<Listener>,
+    pub(super) listeners: Vec<Listener>,
+    /// How many are accepted of each listener's queue when it is told to stop.
+    waiting_max: usize,
+    passing: Passing,
 }
 
 /// Connections, and the set in which the kernel watches them and whatever else a loop waits for. Each loop of `epoll-shared` and of
@@ -74,34 +80,25 @@ pub(crate) fn serve<S: Session>(
     stop: BorrowedFd<'_>,
 ) -> Result<Served, ModelError> {
     let listeners = opening.listeners()?;
-    let mut server = Server::<S>::new(settings, listeners, stop)?;
+    // Closing the only listeners of a port resets who waits there, whether others are accepted before or not.
+    let server = Loop::<S>::new(settings, listeners, 0, stop, Passing::alone())?;
     opening.ready(&server.listeners);
-    while !server.watched.connections.are_done() {
-        let timeout_ns = server.watched.connections.timeout_ns();
-        let ready = server.watched.epoll.wait(timeout_ns)?;
-        for position in 0..ready {
-            if let Some(event) = server.watched.epoll.event(position) {
-                server.handle(event)?;
-            }
-        }
-        server.pass_on();
-        let are_closed = server.watched.serve_due();
-        server.after(are_closed)?;
-        if server.watched.connections.pause.remaining_ns() == Some(0) {
-            server.resume_accepting()?;
-        }
-    }
-    Ok(server.watched.connections.served())
+    Ok(server.run()?)
 }
 
-impl<'a, S: Session> Server<'a, S> {
-    fn new(
+impl<'a, S: Session> Loop<'a, S> {
+    pub(super) fn new(
         settings: &S::Settings,
         listeners: Vec<Listener>,
+        waiting_max: usize,
         stop: BorrowedFd<'a>,
+        passing: Passing,
     ) -> io::Result<Self> {
         let watched = Watched::new(settings)?;
         watched.epoll.add(stop, STOP, Interest::IN)?;
+        if let Some(post) = passing.post() {
+            watched.epoll.add(post, MAIL, Interest::IN)?;
+        }
         for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
             watched.epoll.add(listener, token, Interest::IN)?;
         }
@@ -109,17 +106,43 @@ impl<'a, S: Session> Server<'a, S> {
             watched,
             stop,
             listeners,
+            waiting_max,
+            passing,
         })
+    }
+
+    pub(super) fn run(mut self) -> io::Result<Served> {
+        while !self.watched.connections.are_done() {
+            let ready = self
+                .watched
+                .epoll
+                .wait(self.watched.connections.timeout_ns())?;
+            for position in 0..ready {
+                if let Some(event) = self.watched.epoll.event(position) {
+                    self.handle(event)?;
+                }
+            }
+            self.pass_on();
+            let are_closed = self.watched.serve_due();
+            self.after(are_closed)?;
+            if self.watched.connections.pause.remaining_ns() == Some(0) {
+                self.resume_accepting()?;
+            }
+        }
+        Ok(self.watched.connections.served())
     }
 
     #[inline]
     fn handle(&mut self, event: Event) -> io::Result<()> {
         if event.token < FIRST_LISTENER {
             self.serve_connection(event.token as usize)
+        } else if event.token == MAIL {
+            self.take_mail();
+            Ok(())
         } else if event.token == STOP {
             self.begin_drain()
         } else {
-            self.accept_batch((event.token - FIRST_LISTENER) as usize)
+            self.accept_at_most(accept::BATCH, (event.token - FIRST_LISTENER) as usize)
         }
     }
 
@@ -144,12 +167,17 @@ impl<'a, S: Session> Server<'a, S> {
     /// Sends everyone what has gathered, where that goes to everyone.
     fn pass_on(&mut self) {
         let Watched { epoll, connections } = &mut self.watched;
-        connections.pass_on(for_room(epoll));
+        self.passing.pass_on(connections, for_room(epoll));
+    }
+
+    fn take_mail(&mut self) {
+        let Watched { epoll, connections } = &mut self.watched;
+        self.passing.take_mail(connections, for_room(epoll));
     }
 
     /// Those left over keep the listener readable.
-    fn accept_batch(&mut self, index: usize) -> io::Result<()> {
-        for _ in 0..accept::BATCH {
+    fn accept_at_most(&mut self, most: usize, index: usize) -> io::Result<()> {
+        for _ in 0..most {
             // Gone where the drain began in this batch.
             let Some(listener) = self.listeners.get(index) else {
                 return Ok(());
@@ -193,6 +221,10 @@ impl<'a, S: Session> Server<'a, S> {
 
     fn begin_drain(&mut self) -> io::Result<()> {
         self.watched.epoll.delete(self.stop)?;
+        for index in 0..self.listeners.len() {
+            // Bounded, since others may go on connecting.
+            self.accept_at_most(self.waiting_max, index)?;
+        }
         self.listeners.clear();
         self.watched.connections.begin_drain();
         Ok(())

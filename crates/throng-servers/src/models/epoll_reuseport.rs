@@ -27,17 +27,13 @@
 //! another one listens on the port. So each loop first accepts what waits, then closes its listeners, and drains. A connection
 //! whose handshake ends between the two is reset all the same.
 
-use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd};
 
 use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 use throng_sys::address::Address;
-use throng_sys::epoll::{Event, Interest};
 
-use crate::accept::{self, Failure};
-use crate::listener::Listener;
 use crate::loops::{End, serve_in_threads};
-use crate::models::epoll_level::{Watched, for_room};
+use crate::models::epoll_level::Loop;
 use crate::opening::Opening;
 use crate::passing::Passing;
 use crate::served::{ModelError, Served};
@@ -58,11 +54,6 @@ pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     ..BuiltInModel::ONE_THREAD
 };
 
-/// Tokens from here on are of the listeners, below are slots of connections.
-const FIRST_LISTENER: u64 = 1 << 32;
-const STOP: u64 = u64::MAX;
-const MAIL: u64 = STOP - 1;
-
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
     settings: &S::Settings,
@@ -82,167 +73,13 @@ pub(crate) fn serve<S: Session>(
         (&main_end, &loops_end),
         stop,
         |(own, passing), begun| {
-            let server = Loop::<S>::new(settings, own, waiting_max, &loops_end, passing)?;
+            let server = Loop::<S>::new(settings, own, waiting_max, loops_end.as_fd(), passing)?;
             begun.say();
             server.run()
         },
         || opening.ready_at(&addresses),
     );
     Ok(served?)
-}
-
-/// What each of the other threads does.
-struct Loop<'a, S: Session> {
-    watched: Watched<S>,
-    stop: BorrowedFd<'a>,
-    listeners: Vec<Listener>,
-    waiting_max: usize,
-    passing: Passing,
-}
-
-impl<'a, S: Session> Loop<'a, S> {
-    fn new(
-        settings: &S::Settings,
-        listeners: Vec<Listener>,
-        waiting_max: usize,
-        stop: &'a End,
-        passing: Passing,
-    ) -> io::Result<Self> {
-        let watched = Watched::new(settings)?;
-        watched.epoll.add(stop, STOP, Interest::IN)?;
-        if let Some(post) = passing.post() {
-            watched.epoll.add(post, MAIL, Interest::IN)?;
-        }
-        for (listener, token) in listeners.iter().zip(FIRST_LISTENER..) {
-            watched.epoll.add(listener, token, Interest::IN)?;
-        }
-        Ok(Self {
-            watched,
-            stop: stop.as_fd(),
-            listeners,
-            waiting_max,
-            passing,
-        })
-    }
-
-    fn run(mut self) -> io::Result<Served> {
-        while !self.watched.connections.are_done() {
-            let ready = self
-                .watched
-                .epoll
-                .wait(self.watched.connections.timeout_ns())?;
-            for position in 0..ready {
-                if let Some(event) = self.watched.epoll.event(position) {
-                    self.handle(event)?;
-                }
-            }
-            self.pass_on();
-            let are_closed = self.watched.serve_due();
-            self.after(are_closed)?;
-            if self.watched.connections.pause.remaining_ns() == Some(0) {
-                self.resume_accepting()?;
-            }
-        }
-        Ok(self.watched.connections.served())
-    }
-
-    #[inline]
-    fn handle(&mut self, event: Event) -> io::Result<()> {
-        if event.token < FIRST_LISTENER {
-            self.serve_connection(event.token as usize)
-        } else if event.token == MAIL {
-            self.take_mail();
-            Ok(())
-        } else if event.token == STOP {
-            self.begin_drain()
-        } else {
-            self.accept_at_most(accept::BATCH, (event.token - FIRST_LISTENER) as usize)
-        }
-    }
-
-    #[inline]
-    fn serve_connection(&mut self, key: usize) -> io::Result<()> {
-        let is_closed = self.watched.serve(key);
-        if self.watched.connections.have_gathered_much() {
-            self.pass_on();
-        }
-        self.after(is_closed)
-    }
-
-    /// Where some were closed, others can be accepted.
-    #[inline]
-    fn after(&mut self, are_closed: bool) -> io::Result<()> {
-        if are_closed {
-            self.resume_accepting()?;
-        }
-        Ok(())
-    }
-
-    /// Sends everyone what has gathered, where that goes to everyone.
-    fn pass_on(&mut self) {
-        let Watched { epoll, connections } = &mut self.watched;
-        self.passing.pass_on(connections, for_room(epoll));
-    }
-
-    fn take_mail(&mut self) {
-        let Watched { epoll, connections } = &mut self.watched;
-        self.passing.take_mail(connections, for_room(epoll));
-    }
-
-    /// Those left over keep the listener readable.
-    fn accept_at_most(&mut self, most: usize, index: usize) -> io::Result<()> {
-        for _ in 0..most {
-            // Gone where the drain began in this batch.
-            let Some(listener) = self.listeners.get(index) else {
-                return Ok(());
-            };
-            match listener.accept() {
-                Ok(socket) => self.admit(socket)?,
-                Err(error) => match accept::failure(&error) {
-                    Failure::NoneWaits => return Ok(()),
-                    Failure::ThisOneOnly => {}
-                    Failure::Exhausted => {
-                        self.watched.connections.pause.begin(error);
-                        return self.watch_listeners(Interest::empty());
-                    }
-                },
-            }
-        }
-        Ok(())
-    }
-
-    fn admit(&mut self, socket: OwnedFd) -> io::Result<()> {
-        let is_closed = match self.watched.admit(socket) {
-            Some((key, greeted)) => self.watched.go_on(key, greeted),
-            None => false,
-        };
-        self.after(is_closed)
-    }
-
-    fn resume_accepting(&mut self) -> io::Result<()> {
-        if self.watched.connections.pause.end() {
-            self.watch_listeners(Interest::IN)?;
-        }
-        Ok(())
-    }
-
-    fn watch_listeners(&self, interest: Interest) -> io::Result<()> {
-        for (listener, token) in self.listeners.iter().zip(FIRST_LISTENER..) {
-            self.watched.epoll.modify(listener, token, interest)?;
-        }
-        Ok(())
-    }
-
-    fn begin_drain(&mut self) -> io::Result<()> {
-        self.watched.epoll.delete(self.stop)?;
-        for index in 0..self.listeners.len() {
-            // Bounded, since others may go on connecting.
-            self.accept_at_most(self.waiting_max, index)?;
-        }
-        self.listeners.clear();
-        self.watched.connections.begin_drain();
-        Ok(())
-    }
 }
 
 #[cfg(test)]

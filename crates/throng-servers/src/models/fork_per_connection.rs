@@ -37,16 +37,15 @@ use throng_sys::clock::MILLISECOND_NS;
 use throng_sys::descriptor_table;
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::shared_counters::{Lane, SharedCounters};
-use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::blocking::{self, Buffers};
 use crate::drain::Drain;
-use crate::linger;
 use crate::listener::Listener;
 use crate::note::Refusals;
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
-use crate::workload::{Audience, Session, Then};
+use crate::workload::{Audience, Session};
 use hub::Hub;
 use member::serve_member;
 
@@ -66,9 +65,6 @@ const PARENT_AND_CHILDREN: Count = Count {
     per_worker: 0,
     per_connection: 1,
 };
-
-/// Bytes that one read takes at most.
-const INPUT_BYTES: usize = 16 * 1024;
 
 /// More than what is said in one read: a line that had begun, of less than 64 KiB, and that read.
 const PACKET_BYTES: usize = 96 * 1024;
@@ -247,54 +243,25 @@ fn serve_in_child<S: Session>(
     let kept: Vec<_> = kept.into_iter().flatten().collect();
     let _ = descriptor_table::make_private(&kept);
     leaving.while_serving(connection.as_fd(), || match channel {
-        None => serve_connection::<S>(settings, connection, leaving, &lane[BYTES]),
+        None => {
+            let session = S::begin(settings);
+            let sit_out = |delay| leaving.sit_out(delay);
+            let mut buffers = Buffers::new();
+            blocking::serve(
+                session,
+                connection,
+                &mut buffers,
+                sit_out,
+                count(&lane[BYTES]),
+            );
+        }
         Some(channel) => serve_member::<S>(settings, connection, channel, &lane[BYTES]),
     });
 }
 
-/// From the first byte to the last. The bytes are counted as they are sent: a process may be killed.
-fn serve_connection<S: Session>(
-    settings: &S::Settings,
-    connection: &OwnedFd,
-    leaving: &Leaving,
-    bytes: &AtomicU64,
-) {
-    let mut session = S::begin(settings);
-    let mut input = vec![0; INPUT_BYTES];
-    let mut output = Vec::new();
-    // An error is a reset: there is nobody left to tell.
-    while let Ok(received) = socket::receive(connection, &mut input) {
-        output.clear();
-        let mut then = if received == 0 {
-            session.end_of_input(&mut output)
-        } else {
-            session.input(&input[..received], &mut output)
-        };
-        loop {
-            if send(connection, &output, bytes).is_err() {
-                return;
-            }
-            match then.settled(received == 0) {
-                Then::Read => break,
-                Then::Wait(delay) => {
-                    leaving.sit_out(delay);
-                    output.clear();
-                    then = session.resume(&mut output);
-                }
-                Then::Linger => return linger::sit_out(connection, &mut input),
-                Then::Close => return,
-            }
-        }
+/// Counts bytes when they are sent: a process may be killed.
+fn count(bytes: &AtomicU64) -> impl FnMut(u64) {
+    |more| {
+        bytes.fetch_add(more, Relaxed);
     }
-}
-
-/// All of it, counting what is sent of it also where that fails.
-fn send(connection: &OwnedFd, output: &[u8], bytes: &AtomicU64) -> io::Result<()> {
-    let mut sent = 0;
-    while sent < output.len() {
-        let more = socket::send(connection, &output[sent..])?;
-        sent += more;
-        bytes.fetch_add(more as u64, Relaxed);
-    }
-    Ok(())
 }

@@ -29,13 +29,13 @@ use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::blocking::{self, Buffers};
 use crate::delay;
 use crate::drain::{self, Drain};
-use crate::linger;
 use crate::listener::Listener;
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
-use crate::workload::{Session, Then};
+use crate::workload::Session;
 
 pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "iterative",
@@ -51,9 +51,6 @@ pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     broadcasts: false,
     ..BuiltInModel::ONE_THREAD
 };
-
-/// Bytes that one read takes at most.
-const INPUT_BYTES: usize = 16 * 1024;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
@@ -92,16 +89,16 @@ fn accept_until_stopped<S: Session>(
 ) -> Served {
     let mut served = Served::default();
     let mut pause = Pause::default();
-    let mut input = vec![0; INPUT_BYTES];
-    let mut output = Vec::with_capacity(INPUT_BYTES);
+    let mut buffers = Buffers::new();
     while !shared.is_stopping() {
         match listener.accept_blocking() {
             Ok(connection) => {
                 served.connections += 1;
                 let connection = shared.begin(connection);
                 let session = S::begin(settings);
-                served.bytes +=
-                    serve_connection(session, &connection, stop, &mut input, &mut output);
+                let sit_out = |delay| delay::sit_out(stop, delay);
+                let sent = |bytes| served.bytes += bytes;
+                blocking::serve(session, &connection, &mut buffers, sit_out, sent);
                 shared.end();
             }
             // The listener has been shut down.
@@ -117,56 +114,6 @@ fn accept_until_stopped<S: Session>(
     }
     served.notes.extend(pause.into_note());
     served
-}
-
-/// From the first byte to the last; the bytes sent.
-fn serve_connection<S: Session>(
-    mut session: S,
-    connection: &OwnedFd,
-    stop: BorrowedFd<'_>,
-    input: &mut [u8],
-    output: &mut Vec<u8>,
-) -> u64 {
-    let mut bytes = 0;
-    // An error is a reset: there is nobody left to tell.
-    while let Ok(received) = socket::receive(connection, input) {
-        output.clear();
-        let mut then = if received == 0 {
-            session.end_of_input(output)
-        } else {
-            session.input(&input[..received], output)
-        };
-        loop {
-            if send(connection, output, &mut bytes).is_err() {
-                return bytes;
-            }
-            match then.settled(received == 0) {
-                Then::Read => break,
-                Then::Wait(delay) => {
-                    delay::sit_out(stop, delay);
-                    output.clear();
-                    then = session.resume(output);
-                }
-                Then::Linger => {
-                    linger::sit_out(connection, input);
-                    return bytes;
-                }
-                Then::Close => return bytes,
-            }
-        }
-    }
-    bytes
-}
-
-/// All of it, counting what is sent of it also where that fails.
-fn send(connection: &OwnedFd, output: &[u8], bytes: &mut u64) -> io::Result<()> {
-    let mut sent = 0;
-    while sent < output.len() {
-        let more = socket::send(connection, &output[sent..])?;
-        sent += more;
-        *bytes += more as u64;
-    }
-    Ok(())
 }
 
 /// What the two threads share: touched when a connection begins and when it ends, never for a message.

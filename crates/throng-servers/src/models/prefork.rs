@@ -3,7 +3,7 @@
 //! the fork, a pool of threads without shared memory; the Apache of the nineties.
 //!
 //! *Cost.* All of it at the start, a process for each worker: its pages are the parent's but for those that it has
-//! written to (the stack, two buffers of [`INPUT_BYTES`], what the allocator touches). A connection costs a descriptor in
+//! written to (the stack, two buffers of [`blocking::INPUT_BYTES`], what the allocator touches). A connection costs a descriptor in
 //! one of them, a message a switch of processes.
 //!
 //! *Slow readers* hold one worker, blocked in its write: as many of them as there are workers stop the server.
@@ -22,9 +22,9 @@
 
 use std::io;
 use std::num::NonZeroU32;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::process::ExitStatus;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
@@ -34,16 +34,15 @@ use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 use throng_sys::descriptor_table;
 use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::shared_counters::{Lane, SharedCounters};
-use throng_sys::socket;
 
 use crate::accept::{self, Failure};
+use crate::blocking::{self, Buffers};
 use crate::drain::Drain;
-use crate::linger;
 use crate::listener::Listener;
 use crate::note::Note;
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
-use crate::workload::{Session, Then};
+use crate::workload::Session;
 
 pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "prefork",
@@ -66,9 +65,6 @@ const PARENT_AND_WORKERS: Count = Count {
 
 /// As many as the thread pool has, so that the two can be compared.
 const WORKERS: NonZeroU32 = NonZeroU32::new(120).expect("it is not 0");
-
-/// Bytes that one read takes at most.
-const INPUT_BYTES: usize = 16 * 1024;
 
 /// Between two rounds of replacing workers, so that some that die at once do not make the parent spin; and before a
 /// worker that had no descriptor or memory to accept with tries again.
@@ -231,21 +227,18 @@ fn work<S: Session>(settings: &S::Settings, listener: &Listener, lane: &Lane, le
     // The other listeners and whatever else is the parent's. Before Linux 5.9 they stay open here, which harms nobody:
     // the parent shuts the listeners down, not only its own copies.
     let _ = descriptor_table::make_private(&[listener.as_fd()]);
-    let mut input = vec![0; INPUT_BYTES];
-    let mut output = Vec::with_capacity(INPUT_BYTES);
+    let mut buffers = Buffers::new();
     while !leaving.is_asked() {
         match listener.accept_blocking() {
             Ok(connection) => {
                 lane[CONNECTIONS].fetch_add(1, Relaxed);
                 leaving.while_serving(connection.as_fd(), || {
-                    serve_connection(
-                        S::begin(settings),
-                        &connection,
-                        leaving,
-                        &mut input,
-                        &mut output,
-                        &lane[BYTES],
-                    );
+                    let session = S::begin(settings);
+                    let sit_out = |delay| leaving.sit_out(delay);
+                    let sent = |bytes| {
+                        lane[BYTES].fetch_add(bytes, Relaxed);
+                    };
+                    blocking::serve(session, &connection, &mut buffers, sit_out, sent);
                 });
             }
             // The listener has been shut down; being asked to leave is on its way.
@@ -265,50 +258,4 @@ fn rest(cause: &io::Error, lane: &Lane) {
     let _ =
         lane[FIRST_ERROR].compare_exchange(0, u64::from(number.unsigned_abs()), Relaxed, Relaxed);
     thread::sleep(Duration::from_nanos(REST_NS));
-}
-
-/// From the first byte to the last. The bytes are counted as they are sent: a process may be killed.
-fn serve_connection<S: Session>(
-    mut session: S,
-    connection: &OwnedFd,
-    leaving: &Leaving,
-    input: &mut [u8],
-    output: &mut Vec<u8>,
-    bytes: &AtomicU64,
-) {
-    // An error is a reset: there is nobody left to tell.
-    while let Ok(received) = socket::receive(connection, input) {
-        output.clear();
-        let mut then = if received == 0 {
-            session.end_of_input(output)
-        } else {
-            session.input(&input[..received], output)
-        };
-        loop {
-            if send(connection, output, bytes).is_err() {
-                return;
-            }
-            match then.settled(received == 0) {
-                Then::Read => break,
-                Then::Wait(delay) => {
-                    leaving.sit_out(delay);
-                    output.clear();
-                    then = session.resume(output);
-                }
-                Then::Linger => return linger::sit_out(connection, input),
-                Then::Close => return,
-            }
-        }
-    }
-}
-
-/// All of it, counting what is sent of it also where that fails.
-fn send(connection: &OwnedFd, output: &[u8], bytes: &AtomicU64) -> io::Result<()> {
-    let mut sent = 0;
-    while sent < output.len() {
-        let more = socket::send(connection, &output[sent..])?;
-        sent += more;
-        bytes.fetch_add(more as u64, Relaxed);
-    }
-    Ok(())
 }

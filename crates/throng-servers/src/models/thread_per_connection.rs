@@ -35,9 +35,9 @@ use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
 use crate::at_once;
+use crate::blocking::{self, Buffers, INPUT_BYTES};
 use crate::delay;
 use crate::drain::{self, Drain};
-use crate::linger;
 use crate::listener::Listener;
 use crate::note::Refusals;
 use crate::opening::Opening;
@@ -59,9 +59,6 @@ pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     takes_accept_threads: true,
     ..BuiltInModel::ONE_THREAD
 };
-
-/// Bytes that one read takes at most.
-const INPUT_BYTES: usize = 16 * 1024;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
@@ -213,7 +210,7 @@ impl<'a> Server<'a> {
             .stack_size(threads::STACK_BYTES)
             .spawn_scoped(scope, move || {
                 let bytes = match S::AUDIENCE {
-                    Audience::Sender => serve_connection(session, &connection, self.stop),
+                    Audience::Sender => self.serve_alone(session, &connection),
                     Audience::Everyone => self.serve_member(session, &connection),
                 };
                 drop(connection);
@@ -246,7 +243,16 @@ impl<'a> Server<'a> {
         Some(state.open.insert(Arc::clone(connection)))
     }
 
-    /// What a connection's thread does where what it says goes to everyone; the bytes sent. Its session asks for no wait.
+    /// What a connection's thread does; the bytes sent.
+    fn serve_alone(&self, session: impl Session, connection: &OwnedFd) -> u64 {
+        let mut bytes = 0;
+        let sit_out = |delay| delay::sit_out(self.stop, delay);
+        let sent = |more| bytes += more;
+        blocking::serve(session, connection, &mut Buffers::new(), sit_out, sent);
+        bytes
+    }
+
+    /// What it does where what it says goes to everyone; the bytes sent. Its session asks for no wait.
     fn serve_member<S: Session>(&self, mut session: S, connection: &OwnedFd) -> u64 {
         let mut input = vec![0; INPUT_BYTES];
         let mut output = Vec::new();
@@ -333,52 +339,6 @@ impl<'a> Server<'a> {
         // Every change under the lock is complete in itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What a connection's thread does; the bytes sent.
-fn serve_connection<S: Session>(mut session: S, connection: &OwnedFd, stop: BorrowedFd<'_>) -> u64 {
-    let mut input = vec![0; INPUT_BYTES];
-    let mut output = Vec::new();
-    let mut bytes = 0;
-    // An error is a reset: there is nobody left to tell.
-    while let Ok(received) = socket::receive(connection, &mut input) {
-        output.clear();
-        let mut then = if received == 0 {
-            session.end_of_input(&mut output)
-        } else {
-            session.input(&input[..received], &mut output)
-        };
-        loop {
-            if send(connection, &output, &mut bytes).is_err() {
-                return bytes;
-            }
-            match then.settled(received == 0) {
-                Then::Read => break,
-                Then::Wait(delay) => {
-                    delay::sit_out(stop, delay);
-                    output.clear();
-                    then = session.resume(&mut output);
-                }
-                Then::Linger => {
-                    linger::sit_out(connection, &mut input);
-                    return bytes;
-                }
-                Then::Close => return bytes,
-            }
-        }
-    }
-    bytes
-}
-
-/// All of it, counting what is sent of it also where that fails.
-fn send(connection: &OwnedFd, output: &[u8], bytes: &mut u64) -> io::Result<()> {
-    let mut sent = 0;
-    while sent < output.len() {
-        let more = socket::send(connection, &output[sent..])?;
-        sent += more;
-        *bytes += more as u64;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

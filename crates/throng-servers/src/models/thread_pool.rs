@@ -2,7 +2,7 @@
 //! and goes back to accepting: an iterative server many times over. The kernel hands out the connections, to the thread
 //! that has waited longest, so nothing is queued, locked or passed on in user space.
 //!
-//! *Cost.* All of it at the start: a thread and two buffers of [`INPUT_BYTES`] for each worker. A connection costs a
+//! *Cost.* All of it at the start: a thread and two buffers of [`blocking::INPUT_BYTES`] for each worker. A connection costs a
 //! descriptor, a message a switch of threads. The size is the model's one question: as many workers as connections is
 //! thread-per-connection at its worst moment; fewer, and the others wait in the accept queue until a worker is free, with
 //! nobody reading what they send.
@@ -34,14 +34,14 @@ use throng_sys::poll::{PollSet, READABLE};
 use throng_sys::socket;
 
 use crate::accept::{self, Failure, Pause};
+use crate::blocking::{self, Buffers};
 use crate::delay;
 use crate::drain::{self, Drain};
-use crate::linger;
 use crate::listener::Listener;
 use crate::opening::Opening;
 use crate::served::{ModelError, Served};
 use crate::threads;
-use crate::workload::{Session, Then};
+use crate::workload::Session;
 
 pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     name: "thread-pool",
@@ -61,9 +61,6 @@ pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
 
 /// As many as the published thread-pool server had.
 const WORKERS: NonZeroU32 = NonZeroU32::new(120).expect("it is not 0");
-
-/// Bytes that one read takes at most.
-const INPUT_BYTES: usize = 16 * 1024;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
@@ -162,15 +159,16 @@ impl<'a> Pool<'a> {
 
     fn accept_until_stopped<S: Session>(&self, settings: &S::Settings, worker: usize) {
         let listener = &self.listeners[worker % self.listeners.len()];
-        let mut input = vec![0; INPUT_BYTES];
-        let mut output = Vec::with_capacity(INPUT_BYTES);
+        let mut buffers = Buffers::new();
         while !self.is_stopping() {
             match listener.accept_blocking() {
                 Ok(connection) => {
                     let connection = self.begin(worker, connection);
                     let session = S::begin(settings);
-                    let (input, output) = (&mut input, &mut output);
-                    let bytes = serve_connection(session, &connection, self.stop, input, output);
+                    let sit_out = |delay| delay::sit_out(self.stop, delay);
+                    let mut bytes = 0;
+                    let sent = |more| bytes += more;
+                    blocking::serve(session, &connection, &mut buffers, sit_out, sent);
                     drop(connection);
                     self.end(worker, bytes);
                 }
@@ -259,54 +257,4 @@ impl<'a> Pool<'a> {
     fn pause(&self) -> MutexGuard<'_, Pause> {
         self.pause.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// From the first byte to the last; the bytes sent.
-fn serve_connection<S: Session>(
-    mut session: S,
-    connection: &OwnedFd,
-    stop: BorrowedFd<'_>,
-    input: &mut [u8],
-    output: &mut Vec<u8>,
-) -> u64 {
-    let mut bytes = 0;
-    // An error is a reset: there is nobody left to tell.
-    while let Ok(received) = socket::receive(connection, input) {
-        output.clear();
-        let mut then = if received == 0 {
-            session.end_of_input(output)
-        } else {
-            session.input(&input[..received], output)
-        };
-        loop {
-            if send(connection, output, &mut bytes).is_err() {
-                return bytes;
-            }
-            match then.settled(received == 0) {
-                Then::Read => break,
-                Then::Wait(delay) => {
-                    delay::sit_out(stop, delay);
-                    output.clear();
-                    then = session.resume(output);
-                }
-                Then::Linger => {
-                    linger::sit_out(connection, input);
-                    return bytes;
-                }
-                Then::Close => return bytes,
-            }
-        }
-    }
-    bytes
-}
-
-/// All of it, counting what is sent of it also where that fails.
-fn send(connection: &OwnedFd, output: &[u8], bytes: &mut u64) -> io::Result<()> {
-    let mut sent = 0;
-    while sent < output.len() {
-        let more = socket::send(connection, &output[sent..])?;
-        sent += more;
-        *bytes += more as u64;
-    }
-    Ok(())
 }

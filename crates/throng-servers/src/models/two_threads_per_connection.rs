@@ -36,6 +36,7 @@ use self::room::Room;
 use throng_record::built_in::{BuiltInModel, Count, Family, Workers};
 
 use crate::accept::{self, Failure, Pause};
+use crate::blocking::{self, INPUT_BYTES};
 use crate::delay;
 use crate::drain::{self, Drain};
 use crate::linger;
@@ -68,9 +69,6 @@ pub(crate) const DECLARATION: BuiltInModel = BuiltInModel {
     takes_hand_over: true,
     ..BuiltInModel::ONE_THREAD
 };
-
-/// Bytes that one read takes at most.
-const INPUT_BYTES: usize = 16 * 1024;
 
 pub(crate) fn serve<S: Session>(
     opening: &mut Opening<'_>,
@@ -383,22 +381,11 @@ fn read_to_the_end<S: Session>(
 fn write_to_the_end(connection: &OwnedFd, member: &dyn Member) -> u64 {
     let mut bytes = 0;
     while let Some(message) = member.next() {
-        if send(connection, &message, &mut bytes).is_err() {
+        if blocking::send(connection, &message, |more| bytes += more).is_err() {
             member.give_up();
         }
     }
     bytes
-}
-
-/// All of it, counting what is sent of it also where that fails.
-fn send(connection: &OwnedFd, output: &[u8], bytes: &mut u64) -> io::Result<()> {
-    let mut sent = 0;
-    while sent < output.len() {
-        let more = socket::send(connection, &output[sent..])?;
-        sent += more;
-        *bytes += more as u64;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,8 +1,5 @@
 use throng_lab::plan::{Environment, PlanDraft, resolve};
-use throng_record::{
-    Backend, FleetSpec, Limit, LoadJob, Machine, Network, NetworkRecord, Phases, SCHEMA_VERSION,
-    Setting, SourceAddresses, Verdict,
-};
+use throng_record::{LoadJob, Verdict};
 
 use super::*;
 
@@ -24,20 +21,14 @@ fn record_of(plan: &str, trials: &[&[CheckKind]]) -> RunRecord {
     };
     let plan = resolve(draft, &environment).expect("resolves").plan;
     RunRecord {
-        schema_version: SCHEMA_VERSION,
-        throng_version: String::new(),
-        started_at: String::new(),
-        duration_ns: 0,
-        machine: Machine::default(),
-        network: NetworkRecord::default(),
         trials_planned: trials.len() as u32,
-        trials: trials.iter().map(|failed| trial(&plan, failed)).collect(),
+        trials: trials.iter().map(|failed| trial(failed)).collect(),
         plan,
-        interrupted: false,
+        ..RunRecord::default()
     }
 }
 
-fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
+fn trial(failed: &[CheckKind]) -> Trial {
     let checks: Vec<Check> = failed
         .iter()
         .map(|&kind| Check {
@@ -49,55 +40,10 @@ fn trial(plan: &Plan, failed: &[CheckKind]) -> Trial {
         })
         .collect();
     Trial {
-        target: 0,
-        setting: 0,
-        repeat: 0,
-        order: 0,
-        is_superseded: false,
-        started_at_ns: 0,
-        duration_ns: 0,
-        server_ordinal: None,
         outcome: Outcome::Completed,
-        workers: None,
-        network: Network::Host,
-        job: job(&plan.settings[0]),
-        phases: Phases::default(),
-        server: None,
-        generator: None,
-        kernel_memory: None,
-        unaccepted: None,
-        backlog_in_force: None,
-        accept_queue: None,
-        handshakes: None,
-        unseen: vec![],
-        findings: vec![],
-        series: vec![],
-        kernel_counters: BTreeMap::new(),
         verdict: Verdict::of(&checks),
         checks,
-        limit: Limit::Unknown,
-    }
-}
-
-fn job(setting: &Setting) -> LoadJob {
-    LoadJob {
-        fleet: FleetSpec {
-            addresses: vec![],
-            connections: setting.connections,
-            serves_at_once: None,
-            shards: 1,
-            backend: Backend::Epoll,
-            source: SourceAddresses::Spread,
-            cpus: vec![],
-            nodelay: true,
-            connect_concurrency: 1,
-            connect_rate_per_second: None,
-            closing: throng_record::Closing::Fin,
-            seed: 1,
-            connect_timeout_ns: 1,
-            reply_timeout_ns: 1,
-        },
-        phases: setting.phases.clone(),
+        ..Trial::new((0, 0, 0), LoadJob::default())
     }
 }
 

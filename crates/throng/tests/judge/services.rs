@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use throng_record::{TasksRecord, Trial};
+use throng_record::finding::UnevenAmong;
+use throng_record::{Finding, TasksRecord, Trial};
 
 use super::support::Bench;
 use super::{agree, alone, finding, testify};
@@ -98,6 +99,46 @@ threads = [threading.Thread(target=ask) for _ in range(clients)]
 [one.join() for one in threads]
 print(sum(took) / len(took))
 "#;
+
+/// A server of the catalogue's kind with a thread for each connection; requests at its first two listeners wait for 2 ms, and at the others for 6. Counts what each was
+/// asked.
+const LISTENERS: &str = r#"
+import os, signal, socket, struct, sys, threading, time
+paths = [b[5:] for a, b in zip(sys.argv, sys.argv[1:]) if a == "--listen"]
+asked = [0] * len(paths)
+
+def answer(number, connection):
+    head = connection.recv(4, socket.MSG_WAITALL)
+    while len(head) == 4:
+        connection.recv(struct.unpack(">I", head)[0], socket.MSG_WAITALL)
+        asked[number] += 1
+        time.sleep(0.002 if number < 2 else 0.006)
+        reply = b'{"code": 200, "msg": "ok"}'
+        connection.sendall(struct.pack(">I", len(reply)) + reply)
+        head = connection.recv(4, socket.MSG_WAITALL)
+
+def accept(number, listener):
+    while True:
+        threading.Thread(target=answer, args=[number, listener.accept()[0]], daemon=True).start()
+
+for number, path in enumerate(paths):
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(128)
+    threading.Thread(target=accept, args=[number, listener], daemon=True).start()
+for path in paths:
+    print("ready unix:" + path, flush=True)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+signal.sigwait({signal.SIGTERM})
+with open(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "asked"), "w") as file:
+    print(*asked, file=file)
+os._exit(0)
+"#;
+
+/// What declares it.
+const DECLARATION: &str = "title = 'listeners'\nlanguage = 'Python'\nmodel = 'thread-per-connection'\n\
+    workloads = ['framed']\nsource = 'A test.'\nrun = ['python3', 'server.py']\n[runtime]\nname = 'CPython'\n\
+    version = ['python3', '--version']\nleast = '3.0'\ninstall = 'apt-get install python3'\n";
 
 const MS: f64 = 1e6;
 
@@ -269,5 +310,51 @@ fn who_scans_while_nobody_asks_is_told_and_who_waits_is_not() {
             "the server's source",
         );
         assert_eq!(found, is_found, "{how}");
+    }
+}
+
+#[test]
+fn a_listener_that_gets_more_than_its_part_is_named() {
+    let _alone = alone();
+    for (listeners, is_found) in [("3", true), ("2", false)] {
+        let bench = Bench::new();
+        let folder = "mine/python/listeners";
+        std::fs::create_dir_all(bench.path().join(folder)).expect("made");
+        bench.write(&format!("{folder}/server.py"), LISTENERS);
+        bench.write(&format!("{folder}/server.toml"), DECLARATION);
+        let asked = "services python/listeners --catalogue mine --services 1 --clients 6 --requests 200 --choice bound --repeats 1";
+        let asked: Vec<&str> = asked.split(' ').chain(["--listeners", listeners]).collect();
+        let outcome = bench.throng(&asked);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let trial = bench.record().trials.remove(0);
+        let told = &tasks(&trial).listeners;
+        let counts: Vec<String> = told.iter().map(|one| one.answered.to_string()).collect();
+        let log = bench.path().join(folder).join("asked");
+        let seen = std::fs::read_to_string(log).expect("it wrote what it was asked");
+        assert_eq!(counts.join(" "), seen.trim());
+        let found = finding(&trial, "uneven-services");
+        assert_eq!(found.is_some(), is_found, "{found:?}");
+        if let Some(Finding::UnevenServices(found)) = found {
+            testify(
+                "listeners 1 and 2 wait 2 ms for each request, listener 3 waits 6 ms",
+                &format!(
+                    "listener {} {:.2} ms, all {:.2} ms",
+                    found.number,
+                    found.request_ns_mean / MS,
+                    found.request_ns_median / MS
+                ),
+                "listener 3: 6 ms, the others 2 ms",
+                "the server's source",
+            );
+            assert_eq!((found.among, found.number), (UnevenAmong::Listeners, 3));
+            assert!(
+                (6.0..7.5).contains(&(found.request_ns_mean / MS)),
+                "{found:?}"
+            );
+            assert!(
+                (2.0..3.5).contains(&(found.request_ns_median / MS)),
+                "{found:?}"
+            );
+        }
     }
 }

@@ -1,32 +1,21 @@
 //! Plans of the accept experiment.
 
 use throng_record::plan::Experiment;
-use throng_record::{AcceptSpec, Network, PhaseSpec, Plan, Setting, TargetKind};
+use throng_record::{AcceptSpec, Network, PhaseSpec, Setting, TargetKind};
 
 use super::super::test_environment;
-use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
+use super::Plans;
+use crate::plan::{Resolved, resolve};
 
-fn outcome(text: &str) -> Result<Resolved, PlanError> {
-    let text = format!("experiment = 'accept'\n{text}");
-    let draft = PlanDraft::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
-    resolve(draft, &test_environment(2))
-}
-
-fn plan(text: &str) -> Plan {
-    outcome(text)
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
-        .plan
-}
+const PLANS: Plans = Plans {
+    experiment: "accept",
+    targets: "",
+    environment: || test_environment(2),
+};
 
 fn names(text: &str) -> Vec<String> {
-    let targets = plan(text).targets.into_iter();
+    let targets = PLANS.plan(text).targets.into_iter();
     targets.map(|target| target.name).collect()
-}
-
-fn short(text: &str) -> Resolved {
-    let text = format!("experiment = 'accept'\n{text}");
-    let draft = PlanDraft::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
-    resolve(draft.shortened(), &test_environment(2)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 const ALL: [&str; 5] = ["select", "poll", "epoll-level", "epoll-edge", "io-uring"];
@@ -41,7 +30,7 @@ fn timed(setting: &Setting) -> &AcceptSpec {
 
 #[test]
 fn nothing_is_needed_and_ten_thousand_connections_meet_every_multiplexer() {
-    let plan = plan("");
+    let plan = PLANS.plan("");
     assert_eq!(
         (plan.name.as_str(), plan.experiment, plan.repeats),
         ("accept", Experiment::Accept, 6)
@@ -66,7 +55,7 @@ fn nothing_is_needed_and_ten_thousand_connections_meet_every_multiplexer() {
 
 #[test]
 fn connections_may_be_swept_and_cpus_and_kernel_settings_chosen() {
-    let plan = plan(
+    let plan = PLANS.plan(
         "targets = ['poll']\nconnections = [500, 100]\ncpus = ':0'\nrepeats = 2\nseed = 3\n[kernel]\nsomaxconn = 8",
     );
     let connections: Vec<u32> = plan.settings.iter().map(|one| one.connections).collect();
@@ -76,7 +65,7 @@ fn connections_may_be_swept_and_cpus_and_kernel_settings_chosen() {
         assert_eq!(setting.generator_cpus, [0]);
         assert_eq!(setting.kernel["net.core.somaxconn"], "8");
     }
-    let any = self::plan("cpus = 'any'\nnet = 'host'");
+    let any = PLANS.plan("cpus = 'any'\nnet = 'host'");
     assert_eq!(
         (any.net, any.settings[0].generator_cpus.len()),
         (Network::Host, 0)
@@ -149,7 +138,7 @@ fn whatever_is_no_multiplexer_and_whatever_asks_for_a_server_is_refused() {
         ("backend = 'epoll'", &["`backend`", "name the targets"]),
         ("net = 'host'\n[kernel]\nsomaxconn = 1", &["contradict"]),
     ] {
-        let error = outcome(text).expect_err(text).to_string();
+        let error = PLANS.refusal(text);
         for part in parts {
             assert!(error.contains(part), "{text}: `{part}` in: {error}");
         }
@@ -159,16 +148,19 @@ fn whatever_is_no_multiplexer_and_whatever_asks_for_a_server_is_refused() {
 #[test]
 fn its_own_key_is_refused_elsewhere() {
     for experiment in ["echo", "backlog"] {
-        let text = format!("experiment = '{experiment}'\ntargets = ['poll']\npublished = true");
-        let draft = PlanDraft::parse(&text, "plan.toml").expect("a plan");
-        let error = resolve(draft, &test_environment(2)).expect_err(experiment);
-        assert!(error.to_string().contains("throng accept"), "{error}");
+        let plans = Plans {
+            experiment,
+            targets: "targets = ['poll']",
+            ..PLANS
+        };
+        let error = plans.refusal("published = true");
+        assert!(error.contains("throng accept"), "{error}");
     }
 }
 
 #[test]
 fn too_few_for_a_slope_are_measured_all_the_same() {
-    let notes = |text: &str| outcome(text).expect(text).notes;
+    let notes = |text: &str| PLANS.resolved(text).notes;
     assert!(notes("connections = 20").is_empty());
     let told = notes("connections = [5, 19]");
     assert!(told[0].contains("5 connections are too few"), "{told:?}");
@@ -178,8 +170,7 @@ fn too_few_for_a_slope_are_measured_all_the_same() {
 fn where_io_uring_is_forbidden_it_is_left_out_of_all() {
     let mut environment = test_environment(2);
     environment.io_uring_obstacle = Some("forbidden".to_owned());
-    let draft = PlanDraft::parse("experiment = 'accept'", "plan.toml").expect("a plan");
-    let resolved = resolve(draft, &environment).expect("resolves");
+    let resolved = resolve(PLANS.draft(""), &environment).expect("resolves");
     assert_eq!(resolved.plan.targets.len(), 4);
     assert!(
         resolved.notes[0].contains("io-uring"),
@@ -191,7 +182,7 @@ fn where_io_uring_is_forbidden_it_is_left_out_of_all() {
 #[test]
 fn the_short_form_is_one_repeat_of_few_connections() {
     let connections = |text: &str| {
-        let plan = short(text).plan;
+        let plan = PLANS.short(text).plan;
         assert_eq!(plan.repeats, 1);
         let settings = plan.settings.iter();
         settings.map(|one| one.connections).collect::<Vec<_>>()
@@ -203,7 +194,7 @@ fn the_short_form_is_one_repeat_of_few_connections() {
 #[test]
 fn a_short_form_that_is_still_long_loses_connections_and_nothing_that_it_has_not() {
     let text = "targets = ['poll']\n[quick]\nconnections = 100000";
-    let Resolved { plan, notes } = short(text);
+    let Resolved { plan, notes } = PLANS.short(text);
     let setting = &plan.settings[0];
     assert!(setting.connections < 100_000);
     assert_eq!(timed(setting).connections, setting.connections);

@@ -3,37 +3,20 @@
 use std::time::Duration;
 
 use throng_record::plan::Experiment;
-use throng_record::{
-    Amount, ConnectionUse, Expect, Network, Pacing, Plan, Protocol, Setting, Stop,
-};
+use throng_record::{Amount, ConnectionUse, Expect, Network, Pacing, Plan, Protocol, Stop};
 
 use super::super::backlog_test_environment;
-use super::asked;
-use crate::plan::{PlanDraft, PlanError, Resolved, Sweep, resolve};
+use super::{Plans, asked};
+use crate::plan::{PlanDraft, Sweep, resolve};
 
-fn outcome(text: &str) -> Result<Resolved, PlanError> {
-    let targets = if text.contains("targets") {
-        ""
-    } else {
-        "targets = ['iterative']\n"
-    };
-    let text = format!("experiment = 'backlog'\n{targets}{text}");
-    let draft = PlanDraft::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
-    resolve(draft, &backlog_test_environment())
-}
-
-fn plan(text: &str) -> Plan {
-    outcome(text)
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
-        .plan
-}
-
-fn setting(text: &str) -> Setting {
-    plan(text).settings.swap_remove(0)
-}
+const PLANS: Plans = Plans {
+    experiment: "backlog",
+    targets: "targets = ['iterative']",
+    environment: backlog_test_environment,
+};
 
 fn question(text: &str) -> (String, Expect) {
-    match asked(&setting(text)).protocol.clone() {
+    match asked(&PLANS.setting(text)).protocol.clone() {
         Protocol::Request { send, expect } => (String::from_utf8(send).expect("text"), expect),
         other => panic!("{other:?}"),
     }
@@ -41,12 +24,12 @@ fn question(text: &str) -> (String, Expect) {
 
 #[test]
 fn nothing_but_a_target_is_needed_and_the_load_is_the_published_one() {
-    let plan = plan("");
+    let plan = PLANS.plan("");
     assert_eq!(
         (plan.name.as_str(), plan.experiment, plan.repeats),
         ("backlog", Experiment::Backlog, 3)
     );
-    let setting = setting("");
+    let setting = PLANS.setting("");
     let asked = asked(&setting);
     assert_eq!((setting.connections, setting.backlog), (32, 5));
     assert_eq!(asked.stop, Stop::MessagesEach(5));
@@ -86,7 +69,7 @@ fn every_key_of_its_own_is_read_and_may_be_a_list() {
         "targets = ['thread-per-connection']\naccept-threads = [1, 4]",
         "backlog = [0, 5]",
     ] {
-        let plan = plan(text);
+        let plan = PLANS.plan(text);
         let [one, other] = &plan.settings[..] else {
             panic!("{text}: {} settings", plan.settings.len())
         };
@@ -94,7 +77,8 @@ fn every_key_of_its_own_is_read_and_may_be_a_list() {
         same.swept.clone_from(&one.swept);
         assert_ne!(&same, one, "{text}: the value reaches the setting");
     }
-    let clients: Vec<u32> = plan("clients = [32, 1, 8]")
+    let clients: Vec<u32> = PLANS
+        .plan("clients = [32, 1, 8]")
         .settings
         .iter()
         .map(|setting| setting.connections)
@@ -104,23 +88,17 @@ fn every_key_of_its_own_is_read_and_may_be_a_list() {
 
 #[test]
 fn requests_in_all_are_shared_out_evenly_or_not_at_all() {
-    let plan = plan("clients = [1, 8, 160]\nrequests-total = 160");
+    let plan = PLANS.plan("clients = [1, 8, 160]\nrequests-total = 160");
     let each: Vec<Stop> = plan.settings.iter().map(|one| asked(one).stop).collect();
     let expected = [160, 20, 1].map(Stop::MessagesEach);
     assert_eq!(each, expected);
     assert_eq!(plan.swept, ["clients"]);
-    let file = PlanDraft::parse(
-        "experiment = 'backlog'\ntargets = ['poll']\nrequests-total = 64",
-        "test",
-    );
+    let file = PLANS.draft("requests-total = 64");
     let flags = PlanDraft {
         requests: Some(Sweep::from(3)),
         ..PlanDraft::default()
     };
-    let over = resolve(
-        file.expect("a plan").overlay(flags),
-        &backlog_test_environment(),
-    );
+    let over = resolve(file.overlay(flags), &backlog_test_environment());
     let stop = asked(&over.expect("replaced").plan.settings[0]).stop;
     assert_eq!(stop, Stop::MessagesEach(3));
 }
@@ -140,7 +118,7 @@ fn what_is_asked_follows_the_workload_the_page_or_the_request() {
         "{send}"
     );
     assert_eq!(expect, Expect::HttpResponse);
-    let setting_of_page = setting(page);
+    let setting_of_page = PLANS.setting(page);
     assert_eq!(
         (
             setting_of_page.workload.name(),
@@ -148,9 +126,9 @@ fn what_is_asked_follows_the_workload_the_page_or_the_request() {
         ),
         ("http", None)
     );
-    let said = setting(&format!("{page}\nservice-time = '7ms'"));
+    let said = PLANS.setting(&format!("{page}\nservice-time = '7ms'"));
     assert_eq!(said.service_time_ns, Some(7_000_000));
-    let echo = setting("workload = 'echo'\nsize = 9");
+    let echo = PLANS.setting("workload = 'echo'\nsize = 9");
     assert_eq!(
         (&asked(&echo).protocol, echo.service_time_ns),
         (&Protocol::Echo { size_bytes: 9 }, None)
@@ -158,11 +136,11 @@ fn what_is_asked_follows_the_workload_the_page_or_the_request() {
     let own = "send = 'PING\\r\\n'\nexpect = 'end'";
     assert_eq!(question(own), ("PING\r\n".to_owned(), Expect::End));
     assert_eq!(
-        setting(own).service_time_ns,
+        PLANS.setting(own).service_time_ns,
         Some(40_000_000),
         "it can be asked for"
     );
-    let running = setting(&format!("targets = ['tcp://127.0.0.1:9']\n{own}"));
+    let running = PLANS.setting(&format!("targets = ['tcp://127.0.0.1:9']\n{own}"));
     assert_eq!(
         (running.service_time_ns, running.workload.name()),
         (None, "oneshot")
@@ -171,9 +149,9 @@ fn what_is_asked_follows_the_workload_the_page_or_the_request() {
 
 #[test]
 fn of_a_server_that_cannot_be_asked_it_is_said_that_its_service_time_is_believed() {
-    let resolved =
-        outcome("targets = ['iterative', 'tcp://127.0.0.1:9', { command = './mine {port}' }]");
-    let notes = resolved.expect("resolves").notes;
+    let resolved = PLANS
+        .resolved("targets = ['iterative', 'tcp://127.0.0.1:9', { command = './mine {port}' }]");
+    let notes = resolved.notes;
     assert_eq!(notes.len(), 2, "{notes:?}");
     for (note, name) in notes.iter().zip(["tcp://127.0.0.1:9", "./mine {port}"]) {
         assert!(
@@ -181,14 +159,14 @@ fn of_a_server_that_cannot_be_asked_it_is_said_that_its_service_time_is_believed
             "{note}"
         );
     }
-    let swept = outcome("targets = ['tcp://127.0.0.1:9']\nclients = [1, 2]").expect("resolves");
+    let swept = PLANS.resolved("targets = ['tcp://127.0.0.1:9']\nclients = [1, 2]");
     assert_eq!((swept.notes.len(), swept.plan.net), (1, Network::Host));
 }
 
 #[test]
 fn all_are_those_models_that_can() {
     let names = |text: &str| -> Vec<String> {
-        let targets = plan(text).targets.into_iter();
+        let targets = PLANS.plan(text).targets.into_iter();
         targets.map(|target| target.name).collect()
     };
     assert_eq!(names("targets = ['all']").len(), 6);
@@ -196,7 +174,7 @@ fn all_are_those_models_that_can() {
         names("targets = ['all']\naccept-threads = 4"),
         ["thread-per-connection"]
     );
-    let first = plan("targets = ['iterative', 'poll']").baseline;
+    let first = PLANS.plan("targets = ['iterative', 'poll']").baseline;
     assert_eq!(first, 0, "every model has a figure here");
 }
 
@@ -292,7 +270,7 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
             &["`workers`", "built in"],
         ),
     ] {
-        let error = outcome(text).expect_err(text).to_string();
+        let error = PLANS.refusal(text);
         for part in parts {
             assert!(error.contains(part), "{text}: `{part}` in: {error}");
         }

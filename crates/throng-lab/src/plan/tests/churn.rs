@@ -1,42 +1,21 @@
 //! Plans of the churn experiment.
 
 use throng_record::plan::Experiment;
-use throng_record::{
-    Amount, Closing, ConnectionUse, Expect, Pacing, Plan, Protocol, Setting, Stop,
-};
+use throng_record::{Amount, Closing, ConnectionUse, Expect, Pacing, Protocol, Stop};
 
 use super::super::backlog_test_environment;
-use super::asked;
-use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
+use super::{Plans, asked};
+use crate::plan::PlanDraft;
 
-fn outcome(text: &str) -> Result<Resolved, PlanError> {
-    let targets = if text.contains("targets") {
-        ""
-    } else {
-        "targets = ['iterative']\n"
-    };
-    let text = format!("experiment = 'churn'\n{targets}{text}");
-    let draft = PlanDraft::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
-    resolve(draft, &backlog_test_environment())
-}
-
-fn plan(text: &str) -> Plan {
-    outcome(text)
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
-        .plan
-}
-
-fn setting(text: &str) -> Setting {
-    plan(text).settings.swap_remove(0)
-}
-
-fn refusal(text: &str) -> String {
-    outcome(text).expect_err(text).to_string()
-}
+const PLANS: Plans = Plans {
+    experiment: "churn",
+    targets: "targets = ['iterative']",
+    environment: backlog_test_environment,
+};
 
 #[test]
 fn nothing_but_a_target_is_needed() {
-    let plan = plan("");
+    let plan = PLANS.plan("");
     assert_eq!(
         (plan.name.as_str(), plan.experiment, plan.repeats),
         ("churn", Experiment::Churn, 6)
@@ -61,7 +40,7 @@ fn nothing_but_a_target_is_needed() {
 
 #[test]
 fn how_connections_end_may_be_swept() {
-    let plan = plan("closing = ['reset', 'fin']\nclients = [7, 3]");
+    let plan = PLANS.plan("closing = ['reset', 'fin']\nclients = [7, 3]");
     let points: Vec<(Closing, u32)> = plan
         .settings
         .iter()
@@ -80,7 +59,8 @@ fn how_connections_end_may_be_swept() {
 
 #[test]
 fn it_may_go_by_a_schedule_end_by_a_count_and_be_observed() {
-    let setting = setting("rate = 500\nmessages = 1009\nwarmup = '31 messages'\nobserve = true");
+    let setting =
+        PLANS.setting("rate = 500\nmessages = 1009\nwarmup = '31 messages'\nobserve = true");
     let exchange = asked(&setting);
     assert!(matches!(
         exchange.pacing,
@@ -104,14 +84,14 @@ fn it_may_go_by_a_schedule_end_by_a_count_and_be_observed() {
 
 #[test]
 fn a_workload_that_closes_first_answers_at_once() {
-    let setting = setting("workload = 'oneshot'");
+    let setting = PLANS.setting("workload = 'oneshot'");
     assert_eq!(setting.service_time_ns, Some(0));
     assert_eq!(setting.workload.name(), "oneshot");
 }
 
 #[test]
 fn frames_are_asked_for_and_read_as_such() {
-    let setting = setting("workload = 'framed'");
+    let setting = PLANS.setting("workload = 'framed'");
     assert_eq!(setting.service_time_ns, None);
     let protocol = setting.phases.protocol();
     let expected = Protocol::Request {
@@ -140,7 +120,7 @@ fn what_it_has_no_use_for_is_refused_with_what_to_write_instead() {
         ("family = 'unix'", "handshake"),
         ("targets = ['unix:/tmp/none']", "handshake"),
     ] {
-        let refusal = refusal(text);
+        let refusal = PLANS.refusal(text);
         assert!(refusal.contains(said), "{text}: {refusal}");
     }
 }
@@ -150,12 +130,15 @@ fn only_it_has_a_choice_of_closing() {
     for experiment in ["echo", "backlog", "accept"] {
         let targets = match experiment {
             "accept" => "",
-            _ => "targets = ['iterative']\n",
+            _ => PLANS.targets,
         };
-        let text = format!("experiment = '{experiment}'\n{targets}closing = 'fin'");
-        let draft = PlanDraft::parse(&text, "plan.toml").expect("it can be read");
-        let refusal = resolve(draft, &backlog_test_environment()).expect_err(experiment);
-        assert!(refusal.to_string().contains("throng churn"), "{refusal}");
+        let plans = Plans {
+            experiment,
+            targets,
+            ..PLANS
+        };
+        let refusal = plans.refusal("closing = 'fin'");
+        assert!(refusal.contains("throng churn"), "{refusal}");
     }
     let error = PlanDraft::parse("closing = 'slam'", "plan.toml").expect_err("no such word");
     assert!(error.to_string().contains("slam"), "{error}");

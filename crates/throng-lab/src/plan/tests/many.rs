@@ -2,35 +2,24 @@
 
 use throng_record::plan::Experiment;
 use throng_record::{
-    Arrivals, PhaseName, PhaseSpec, PingSpec, Plan, Protocol, PutSpec, Setting, SustainSpec,
+    Arrivals, PhaseName, PhaseSpec, PingSpec, Protocol, PutSpec, Setting, SustainSpec,
 };
 
 use super::super::many_test_environment;
-use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
+use super::Plans;
+use crate::plan::{PlanDraft, Resolved, resolve};
 
-fn draft(text: &str) -> PlanDraft {
-    PlanDraft::parse(text, "plan.toml").unwrap_or_else(|error| panic!("{text}: {error}"))
-}
+const FANOUT: Plans = Plans {
+    experiment: "fanout",
+    targets: "targets = ['epoll-edge']",
+    environment: many_test_environment,
+};
 
-fn outcome(text: &str) -> Result<Resolved, PlanError> {
-    resolve(draft(text), &many_test_environment())
-}
-
-fn fanout(text: &str) -> Plan {
-    let text = format!("experiment = 'fanout'\n{text}");
-    let text = match text.contains("targets") {
-        true => text,
-        false => format!("targets = ['epoll-edge']\n{text}"),
-    };
-    outcome(&text)
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
-        .plan
-}
-
-fn hold(text: &str) -> Resolved {
-    outcome(&format!("experiment = 'hold'\n{text}"))
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
-}
+const HOLD: Plans = Plans {
+    experiment: "hold",
+    targets: "",
+    environment: many_test_environment,
+};
 
 fn put(setting: &Setting) -> &PutSpec {
     setting.phases.put().expect("a line is put")
@@ -42,7 +31,7 @@ fn pings(setting: &Setting) -> u32 {
 
 #[test]
 fn a_fan_out_is_as_published_where_nothing_else_is_asked_for() {
-    let plan = fanout("");
+    let plan = FANOUT.plan("");
     assert_eq!(
         (plan.name.as_str(), plan.experiment, plan.repeats),
         ("fanout", Experiment::Fanout, 3)
@@ -65,7 +54,7 @@ fn a_fan_out_is_as_published_where_nothing_else_is_asked_for() {
 
 #[test]
 fn lines_greetings_and_a_rate_may_be_asked_for() {
-    let plan = fanout(
+    let plan = FANOUT.plan(
         "targets = ['tcp://127.0.0.1:9']\nconnections = [7, 3]\nline = 'a\\tb'\ngreeting = ''\nrate = 20\nduration = '3s'\narrivals = 'exponential'\nconnect-concurrency = 8\nconnect-rate = 1000.0",
     );
     let speakers: Vec<u32> = plan
@@ -94,7 +83,7 @@ fn lines_greetings_and_a_rate_may_be_asked_for() {
 
 #[test]
 fn all_are_those_that_broadcast() {
-    let resolved = outcome("experiment = 'fanout'\ntargets = ['all']").expect("a plan");
+    let resolved = FANOUT.resolved("targets = ['all']");
     let names: Vec<&str> = resolved
         .plan
         .targets
@@ -112,7 +101,7 @@ fn all_are_those_that_broadcast() {
 
 #[test]
 fn ways_to_hand_over_are_targets_of_their_own() {
-    let plan = fanout(
+    let plan = FANOUT.plan(
         "targets = ['two-threads-per-connection', 'two-threads-per-connection --hand-over queues']",
     );
     let ways: Vec<Option<&str>> = plan
@@ -125,7 +114,7 @@ fn ways_to_hand_over_are_targets_of_their_own() {
 
 #[test]
 fn connections_are_held_by_loops_with_tables_of_their_own() {
-    let plan = hold("").plan;
+    let plan = HOLD.resolved("").plan;
     assert_eq!(
         (plan.name.as_str(), plan.repeats, plan.targets.len()),
         ("hold", 1, 1)
@@ -148,7 +137,9 @@ fn connections_are_held_by_loops_with_tables_of_their_own() {
             at_once: 16
         })
     );
-    let few = hold("connections = 7\nhold = '0s'\npings = 0\nsize = 9").plan;
+    let few = HOLD
+        .resolved("connections = 7\nhold = '0s'\npings = 0\nsize = 9")
+        .plan;
     let setting = &few.settings[0];
     assert_eq!((pings(setting), setting.phases.hold_ns()), (0, Some(0)));
     assert_eq!(setting.phases.protocol(), None, "nothing is sent");
@@ -156,7 +147,7 @@ fn connections_are_held_by_loops_with_tables_of_their_own() {
 
 #[test]
 fn a_million_get_as_many_tables_on_each_side_as_they_need() {
-    let Resolved { plan, notes } = hold("connections = [1000, 1_000_000]\npings = 'all'");
+    let Resolved { plan, notes } = HOLD.resolved("connections = [1000, 1_000_000]\npings = 'all'");
     let [few, many] = &plan.settings[..] else {
         panic!("{:?}", plan.settings);
     };
@@ -174,7 +165,7 @@ fn a_million_get_as_many_tables_on_each_side_as_they_need() {
 
 #[test]
 fn workers_that_are_asked_for_are_left_alone_and_so_is_one_table_for_all() {
-    let workers = |text: &str| hold(text).plan.targets[0].options.workers;
+    let workers = |text: &str| HOLD.resolved(text).plan.targets[0].options.workers;
     assert_eq!(workers("connections = 100_000\nworkers = 3"), None);
     let own = "targets = ['epoll-shared --workers 3']\nconnections = 100_000";
     assert_eq!(workers(own), Some(3));
@@ -183,12 +174,12 @@ fn workers_that_are_asked_for_are_left_alone_and_so_is_one_table_for_all() {
         None
     );
     assert_eq!(workers("connections = 19_000"), None);
-    let fanned = fanout("targets = ['epoll-shared']\nconnections = 28_000");
+    let fanned = FANOUT.plan("targets = ['epoll-shared']\nconnections = 28_000");
     assert_eq!(fanned.settings[0].shards, 2);
     let mut environment = many_test_environment();
     environment.limits.open_files_hard = u64::MAX;
-    let text = "experiment = 'hold'\nconnections = 1_000_000";
-    let unlimited = resolve(draft(text), &environment).expect("a plan").plan;
+    let draft = HOLD.draft("connections = 1_000_000");
+    let unlimited = resolve(draft, &environment).expect("a plan").plan;
     assert_eq!(unlimited.settings[0].shards, 1);
     assert_eq!(unlimited.targets[0].options.workers, None);
 }
@@ -240,11 +231,7 @@ fn whatever_makes_no_sense_is_refused_with_what_to_write() {
         ("pings = 5", &["`pings`", "throng hold"]),
         ("workload = 'echo'", &["`workload`", "broadcast"]),
     ] {
-        let text = match text.contains("targets") {
-            true => format!("experiment = 'fanout'\n{text}"),
-            false => format!("experiment = 'fanout'\ntargets = ['epoll-edge']\n{text}"),
-        };
-        let error = outcome(&text).expect_err(&text).to_string();
+        let error = FANOUT.refusal(text);
         for part in parts {
             assert!(error.contains(part), "{text}: `{part}` in: {error}");
         }
@@ -268,8 +255,7 @@ fn whatever_makes_no_sense_is_refused_with_what_to_write() {
         ),
         ("targets = []", &["no target"]),
     ] {
-        let text = format!("experiment = 'hold'\n{text}");
-        let error = outcome(&text).expect_err(&text).to_string();
+        let error = HOLD.refusal(text);
         for part in parts {
             assert!(error.contains(part), "{text}: `{part}` in: {error}");
         }
@@ -287,9 +273,12 @@ fn their_own_keys_are_refused_elsewhere() {
         "connect-concurrency = 5",
     ] {
         for experiment in ["echo", "backlog", "accept"] {
-            let text = format!("experiment = '{experiment}'\ntargets = ['poll']\n{key}");
-            let error = outcome(&text).expect_err(&text).to_string();
-            assert!(error.contains("is not for the"), "{text}: {error}");
+            let plans = Plans {
+                experiment,
+                ..FANOUT
+            };
+            let error = plans.refusal(key);
+            assert!(error.contains("is not for the"), "{key}: {error}");
         }
     }
     for (text, part) in [
@@ -305,18 +294,14 @@ fn their_own_keys_are_refused_elsewhere() {
 
 #[test]
 fn the_short_forms_have_one_repeat_of_fewer_connections() {
-    let short = |text: &str| {
-        let plan = resolve(draft(text).shortened(), &many_test_environment());
-        plan.unwrap_or_else(|error| panic!("{text}: {error}")).plan
-    };
-    let fanned = short(
-        "experiment = 'fanout'\ntargets = ['epoll-edge']\nconnections = [500, 28_000]\nrate = 5",
-    );
+    let fanned = FANOUT.short("connections = [500, 28_000]\nrate = 5").plan;
     let connections: Vec<u32> = fanned.settings.iter().map(|one| one.connections).collect();
     assert_eq!((fanned.repeats, connections), (1, vec![500, 7_000]));
     let sustain = fanned.settings[0].phases.sustain().expect("a rate");
     assert_eq!(sustain.duration_ns, 400_000_000);
-    let held = short("experiment = 'hold'\nconnections = 1_000_000\npings = 50_000\nhold = '1m'");
+    let held = HOLD
+        .short("connections = 1_000_000\npings = 50_000\nhold = '1m'")
+        .plan;
     let setting = &held.settings[0];
     assert_eq!(setting.connections, 10_000);
     let held_ns = setting.phases.hold_ns();
@@ -325,8 +310,7 @@ fn the_short_forms_have_one_repeat_of_fewer_connections() {
 
 #[test]
 fn a_short_form_that_is_still_long_keeps_its_parts_consistent() {
-    let text = "experiment = 'hold'\n[quick]\nconnections = 4_000_000\npings = 'all'\nhold = '5m'";
-    let resolved = resolve(draft(text).shortened(), &many_test_environment()).expect("a plan");
+    let resolved = HOLD.short("[quick]\nconnections = 4_000_000\npings = 'all'\nhold = '5m'");
     let setting = &resolved.plan.settings[0];
     assert!(setting.connections < 4_000_000);
     assert_eq!(pings(setting), setting.connections);
@@ -343,7 +327,7 @@ fn a_short_form_that_is_still_long_keeps_its_parts_consistent() {
 fn the_short_forms_of_the_built_in_plans_take_less_than_a_minute() {
     let planned = |name: &str, is_quick| {
         let plan = crate::plans::find(name).expect("it is built in");
-        let draft = draft(plan.text);
+        let draft = PlanDraft::parse(plan.text, name).expect("parses");
         let draft = if is_quick { draft.shortened() } else { draft };
         let plan = resolve(draft, &many_test_environment()).expect(name).plan;
         let environment = many_test_environment();

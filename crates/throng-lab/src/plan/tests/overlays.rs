@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use throng_record::{Pacing, Protocol, SourceAddresses, Stop};
 
-use super::{asked, with_targets};
+use super::{ECHO, asked};
 use crate::plan::value::Addresses;
 use crate::plan::{PlanDraft, Sweep, resolve, test_environment};
 
 #[test]
 fn what_stands_above_replaces_what_answers_the_same_question() {
     let over = |file: &str, flags: PlanDraft| {
-        let file = PlanDraft::parse(&with_targets(file), "plan.toml").expect(file);
+        let file = ECHO.draft(file);
         resolve(file.overlay(flags), &test_environment(2)).map(|resolved| resolved.plan)
     };
     let flags = || PlanDraft::default();

@@ -1,6 +1,6 @@
 //! Plans that cannot be carried out.
 
-use super::refused;
+use super::ECHO;
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
@@ -163,7 +163,7 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
         ),
         ("[quick.quick]", &["[quick]", "only once"]),
     ] {
-        let error = refused(text);
+        let error = ECHO.refusal(text);
         for part in parts {
             assert!(error.contains(part), "{text}: `{part}` in: {error}");
         }
@@ -219,11 +219,11 @@ fn what_is_to_be_written_is_told_as_a_flag_and_as_a_key() {
             "write --pings 10 or less, or --pings all (in a plan: pings = 10 or less, or pings = \"all\")",
         ),
     ] {
-        let error = refused(text);
+        let error = ECHO.refusal(text);
         let (_, told) = error.rsplit_once("; ").expect("a hint stands last");
         assert_eq!(told, hint, "{text}");
     }
-    let conflict = refused("net = 'host'\n[kernel]\nsomaxconn = 1");
+    let conflict = ECHO.refusal("net = 'host'\n[kernel]\nsomaxconn = 1");
     let both = "`kernel` and --net host (in a plan: net = \"host\") contradict each other";
     assert!(conflict.contains(both), "{conflict}");
 }

@@ -1,34 +1,16 @@
 //! Plans of the services experiment.
 
 use throng_record::plan::ListenFamily;
-use throng_record::{ConnectionUse, Expect, Plan, Protocol, Setting, Stop, TasksSpec, Workload};
+use throng_record::{ConnectionUse, Expect, Protocol, Setting, Stop, TasksSpec, Workload};
 
 use super::super::many_test_environment;
-use super::asked;
-use crate::plan::{PlanDraft, PlanError, Resolved, resolve};
+use super::{Plans, asked};
 
-fn outcome(text: &str) -> Result<Resolved, PlanError> {
-    let text = match text.contains("targets") {
-        true => format!("experiment = 'services'\n{text}"),
-        false => format!("experiment = 'services'\ntargets = ['poll']\n{text}"),
-    };
-    let draft = PlanDraft::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
-    resolve(draft, &many_test_environment())
-}
-
-fn plan(text: &str) -> Plan {
-    outcome(text)
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
-        .plan
-}
-
-fn setting(text: &str) -> Setting {
-    plan(text).settings.swap_remove(0)
-}
-
-fn refusal(text: &str) -> String {
-    outcome(text).expect_err(text).to_string()
-}
+const PLANS: Plans = Plans {
+    experiment: "services",
+    targets: "targets = ['poll']",
+    environment: many_test_environment,
+};
 
 fn tasks(setting: &Setting) -> TasksSpec {
     *asked(setting).pacing.tasks().expect("clients have some")
@@ -36,7 +18,7 @@ fn tasks(setting: &Setting) -> TasksSpec {
 
 #[test]
 fn nothing_but_a_target_is_needed_and_all_else_is_as_published() {
-    let setting = setting("");
+    let setting = PLANS.setting("");
     let expected = TasksSpec {
         services: 20,
         choices: 1,
@@ -61,7 +43,7 @@ fn nothing_but_a_target_is_needed_and_all_else_is_as_published() {
 #[test]
 fn a_client_has_a_connection_to_each_listener_it_may_choose() {
     let of = |text: &str| {
-        let setting = setting(&format!("services = 3\nclients = 5\n{text}"));
+        let setting = PLANS.setting(&format!("services = 3\nclients = 5\n{text}"));
         (
             setting.connections,
             setting.listeners,
@@ -76,14 +58,14 @@ fn a_client_has_a_connection_to_each_listener_it_may_choose() {
 
 #[test]
 fn a_queue_is_as_long_as_is_usual_where_it_is() {
-    assert_eq!(setting("family = 'ipv4'").backlog, 1_024);
-    assert_eq!(setting("backlog = 7").backlog, 7);
+    assert_eq!(PLANS.setting("family = 'ipv4'").backlog, 1_024);
+    assert_eq!(PLANS.setting("backlog = 7").backlog, 7);
 }
 
 #[test]
 fn pages_are_asked_for_on_the_connections_that_there_are() {
     let sent = |text: &str| {
-        let setting = setting(&format!("workload = 'http'\ncount = 7\n{text}"));
+        let setting = PLANS.setting(&format!("workload = 'http'\ncount = 7\n{text}"));
         match &asked(&setting).protocol {
             Protocol::Request { send, .. } => String::from_utf8_lossy(send).into_owned(),
             other => panic!("{other:?}"),
@@ -99,7 +81,7 @@ fn pages_are_asked_for_on_the_connections_that_there_are() {
 
 #[test]
 fn a_server_is_asked_what_it_can_do_where_the_plan_leaves_that_open() {
-    let plan = plan(
+    let plan = PLANS.plan(
         "targets = ['python/system-1', 'python/system-2', 'python/tornado']\nreuse = [true, false]",
     );
     let of = |target: &str| -> Vec<(bool, Workload)> {
@@ -122,13 +104,13 @@ fn a_server_is_asked_what_it_can_do_where_the_plan_leaves_that_open() {
     );
     assert_eq!(plan.swept, ["workload", "reuse"]);
     assert_eq!(plan.cells().count(), 5);
-    let why = refusal("targets = ['python/system-1']\nreuse = true");
+    let why = PLANS.refusal("targets = ['python/system-1']\nreuse = true");
     assert!(why.contains("--reuse false"), "{why}");
 }
 
 #[test]
 fn a_target_may_have_values_of_its_own_and_stand_there_more_than_once() {
-    let plan = plan(
+    let plan = PLANS.plan(
         "targets = ['python/system-4 --listeners 1,5', 'python/system-4 --poll single --listeners=5', 'python/system-4 --choice bound --listeners 5', 'poll']",
     );
     let names: Vec<&str> = plan.targets.iter().map(|one| one.name.as_str()).collect();
@@ -159,14 +141,14 @@ fn a_target_may_have_values_of_its_own_and_stand_there_more_than_once() {
         ),
         ("['poll --requests 5']", "no option"),
     ] {
-        let why = refusal(&format!("targets = {text}"));
+        let why = PLANS.refusal(&format!("targets = {text}"));
         assert!(why.contains(part), "{text}: {why}");
     }
 }
 
 #[test]
 fn running_services_are_one_target_together() {
-    let plan = plan("targets = ['unix:/tmp/a', 'tcp://127.0.0.1:81', 'unix:/tmp/c']");
+    let plan = PLANS.plan("targets = ['unix:/tmp/a', 'tcp://127.0.0.1:81', 'unix:/tmp/c']");
     let [target] = &plan.targets[..] else {
         panic!("{:?}", plan.targets);
     };
@@ -176,7 +158,7 @@ fn running_services_are_one_target_together() {
     );
     assert_eq!(target.name, "unix:/tmp/a and 2 more");
     assert_eq!(tasks(&plan.settings[0]).services, 3);
-    let why = refusal("targets = ['unix:/tmp/a', 'unix:/tmp/b']\nservices = 3");
+    let why = PLANS.refusal("targets = ['unix:/tmp/a', 'unix:/tmp/b']\nservices = 3");
     assert!(
         why.contains("2 services run") && why.contains("3 are asked for"),
         "{why}"
@@ -206,12 +188,14 @@ fn what_has_no_use_here_or_cannot_be_is_refused_with_what_to_write() {
         ("targets = ['iterative']", "reuse"),
         ("shards = 21", "21"),
     ] {
-        let why = refusal(text);
+        let why = PLANS.refusal(text);
         assert!(why.contains(part), "{text}: {why}");
     }
     // Where each request makes its own connection, one at a time is served too.
     assert_eq!(
-        setting("targets = ['iterative']\nreuse = false").connections,
+        PLANS
+            .setting("targets = ['iterative']\nreuse = false")
+            .connections,
         400
     );
 }

@@ -4,13 +4,8 @@ use std::time::Duration;
 
 use throng_record::{Amount, Stop};
 
-use super::{asked, with_targets};
-use crate::plan::{PlanDraft, Resolved, resolve, test_environment};
-
-fn short(text: &str) -> Resolved {
-    let draft = PlanDraft::parse(&with_targets(text), "plan.toml").expect(text);
-    resolve(draft.shortened(), &test_environment(2)).expect(text)
-}
+use super::{ECHO, asked};
+use crate::plan::{Resolved, test_environment};
 
 fn stops(resolved: &Resolved) -> Vec<Stop> {
     let settings = resolved.plan.settings.iter();
@@ -19,7 +14,7 @@ fn stops(resolved: &Resolved) -> Vec<Stop> {
 
 /// The one note about what was taken; the estimate keeps the promise.
 fn fitted(text: &str) -> (Resolved, String) {
-    let resolved = short(text);
+    let resolved = ECHO.short(text);
     let environment = test_environment(2);
     let estimate = crate::estimate(&resolved.plan, &environment.models, &environment.limits);
     assert!(estimate < Duration::from_secs(120), "{text}: {estimate:?}");
@@ -34,23 +29,23 @@ fn fitted(text: &str) -> (Resolved, String) {
 
 #[test]
 fn a_plan_is_shortened_by_its_own_table_or_by_the_usual_one() {
-    let own = short("repeats = 6\nduration = '2s'\n[quick]\nrepeats = 3\nmessages = 50");
+    let own = ECHO.short("repeats = 6\nduration = '2s'\n[quick]\nrepeats = 3\nmessages = 50");
     assert_eq!(stops(&own), [Stop::Messages(50)]);
     assert_eq!((own.plan.repeats, own.plan.quick), (3, true));
-    let usual = short("repeats = 9\nconfidence = 0.01");
+    let usual = ECHO.short("repeats = 9\nconfidence = 0.01");
     assert_eq!(stops(&usual), [Stop::DurationNs(400_000_000)]);
     assert_eq!(usual.plan.repeats, 2);
-    let shorter_already = short("repeats = 1\nduration = '100ms'");
+    let shorter_already = ECHO.short("repeats = 1\nduration = '100ms'");
     assert_eq!(stops(&shorter_already), [Stop::DurationNs(100_000_000)]);
     assert_eq!(shorter_already.plan.repeats, 1);
-    let counted = short("messages = 1000");
+    let counted = ECHO.short("messages = 1000");
     assert_eq!(stops(&counted), [Stop::Messages(1000)]);
     assert!(counted.notes.is_empty(), "{:?}", counted.notes);
 }
 
 #[test]
 fn swept_lengths_are_each_shortened_and_equals_are_measured_once() {
-    let swept = short("duration = ['100ms', '1s', '2s']");
+    let swept = ECHO.short("duration = ['100ms', '1s', '2s']");
     assert_eq!(
         stops(&swept),
         [Stop::DurationNs(100_000_000), Stop::DurationNs(400_000_000)]
@@ -119,7 +114,7 @@ fn a_count_that_takes_too_long_becomes_a_time() {
 fn a_plan_of_the_backlog_loses_repeats_then_requests_then_clients() {
     let backlog =
         |text: &str| format!("experiment = 'backlog'\ntargets = ['tcp://127.0.0.1:9']\n{text}");
-    let usual = short(&backlog("repeats = 4\nclients = 5"));
+    let usual = ECHO.short(&backlog("repeats = 4\nclients = 5"));
     assert_eq!(usual.plan.repeats, 1);
     assert_eq!(stops(&usual), [Stop::MessagesEach(5)]);
     let (fewer, note) = fitted(&backlog(

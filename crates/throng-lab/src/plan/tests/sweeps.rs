@@ -3,12 +3,12 @@
 use throng_record::Pacing;
 use throng_record::plan::ServerLifetime;
 
-use super::{asked, plan, refused, setting};
+use super::{ECHO, asked};
 use crate::plan::{PlanDraft, Sweep};
 
 /// Each setting's values of the swept keys, as text.
 fn values(text: &str) -> Vec<String> {
-    let settings = plan(text).settings.into_iter();
+    let settings = ECHO.plan(text).settings.into_iter();
     settings
         .map(|setting| {
             let values: Vec<String> = setting.swept.into_iter().map(|swept| swept.value).collect();
@@ -20,7 +20,10 @@ fn values(text: &str) -> Vec<String> {
 #[test]
 fn every_combination_is_a_setting_and_connections_vary_fastest() {
     let text = "connections = [100, 1]\noutstanding = [8, 1]\nsize = [6, 1024]";
-    assert_eq!(plan(text).swept, ["size", "outstanding", "connections"]);
+    assert_eq!(
+        ECHO.plan(text).swept,
+        ["size", "outstanding", "connections"]
+    );
     assert_eq!(
         values(text),
         [
@@ -34,7 +37,7 @@ fn every_combination_is_a_setting_and_connections_vary_fastest() {
             "1024 1 100"
         ]
     );
-    let last = plan(text).settings.pop().expect("eight");
+    let last = ECHO.plan(text).settings.pop().expect("eight");
     assert_eq!(
         (last.connections, &asked(&last).pacing),
         (100, &Pacing::Closed { outstanding: 1 })
@@ -72,7 +75,7 @@ fn any_key_of_the_load_the_generator_and_the_launch_may_be_a_list() {
         "cpus = ['0:1', { server = '1' }]",
         "[kernel]\nsomaxconn = [1, 2]",
     ] {
-        let plan = plan(text);
+        let plan = ECHO.plan(text);
         assert_eq!((plan.settings.len(), plan.swept.len()), (2, 1), "{text}");
         let [one, other] = &plan.settings[..] else {
             unreachable!("two")
@@ -98,19 +101,31 @@ fn values_are_told_as_they_are_written() {
 #[test]
 fn a_repeated_value_is_measured_once_and_one_value_is_no_sweep() {
     assert_eq!(values("size = [7, 6, 7]"), ["7", "6"]);
-    assert!(plan("size = [7, 7]\nconnections = [3]").swept.is_empty());
-    assert_eq!(setting("size = [7, 7]\nconnections = [3]").connections, 3);
+    assert!(
+        ECHO.plan("size = [7, 7]\nconnections = [3]")
+            .swept
+            .is_empty()
+    );
+    assert_eq!(
+        ECHO.setting("size = [7, 7]\nconnections = [3]").connections,
+        3
+    );
 }
 
 #[test]
 fn source_is_one_list_of_addresses_and_no_sweep() {
-    let plan = plan("source = ['127.0.0.2', '127.0.0.3']");
+    let plan = ECHO.plan("source = ['127.0.0.2', '127.0.0.3']");
     assert_eq!((plan.settings.len(), plan.swept.len()), (1, 0));
 }
 
 #[test]
 fn shards_follow_the_connections_of_each_setting() {
-    let resolved = super::resolved("connections = [1, 2, 10]", 8).plan;
+    let resolved = super::resolve(
+        ECHO.draft("connections = [1, 2, 10]"),
+        &super::test_environment(8),
+    )
+    .expect("resolves")
+    .plan;
     let shards: Vec<u32> = resolved.settings.iter().map(|one| one.shards).collect();
     assert_eq!(shards, [1, 2, 4]);
 }
@@ -125,7 +140,7 @@ fn a_sweep_that_explodes_is_refused_before_it_is_made() {
         "targets = ['poll', 'io-uring']\nsize = [{0}]\nbacklog = [{0}]\nconnections = [{0}]",
         list(1_000)
     );
-    let error = refused(&text);
+    let error = ECHO.refusal(&text);
     for part in [
         "2000000000 combinations",
         "2 targets",
@@ -136,14 +151,16 @@ fn a_sweep_that_explodes_is_refused_before_it_is_made() {
         assert!(error.contains(part), "{part} in {error}");
     }
     assert_eq!(
-        plan(&format!("size = [{}]", list(10_000))).settings.len(),
+        ECHO.plan(&format!("size = [{}]", list(10_000)))
+            .settings
+            .len(),
         10_000
     );
 }
 
 #[test]
 fn all_stands_for_every_model_in_the_vocabularys_order() {
-    let plan = plan("targets = ['tcp://127.0.0.1:9', 'all']\nbaseline = 'epoll-edge'");
+    let plan = ECHO.plan("targets = ['tcp://127.0.0.1:9', 'all']\nbaseline = 'epoll-edge'");
     let names: Vec<&str> = plan.targets.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(
         names,

@@ -39,6 +39,16 @@ fn they_are_made_again_until_patience_runs_out_and_one_of_each_repeat_counts() {
 }
 
 #[test]
+fn what_would_not_be_done_before_patience_runs_out_is_not_begun() {
+    let plan = Fake::plan(PLAN);
+    let patience = Duration::from_millis(1);
+    let finished = drifting().carry_out_with(&plan, patience, false, &mut |event| {
+        assert!(!matches!(event, Event::MakingAgain { .. }));
+    });
+    assert_eq!(finished.record.trials.len(), 2);
+}
+
+#[test]
 fn who_is_strict_has_them_invalid_and_does_not_wait() {
     let fake = drifting();
     let plan = Fake::plan(PLAN);

@@ -41,8 +41,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.recorder.error(kind, self.shard.index(slot), detail);
         let now_ns = monotonic_ns();
         if outstanding > 0 {
+            let address = || self.shard.address(slot);
             self.pacing
-                .ended(slot, now_ns, Err(detail), &mut self.sends);
+                .ended(slot, address, now_ns, Err(detail), &mut self.sends);
         }
         self.pacing.lost(slot, outstanding, now_ns, &mut self.sends);
     }

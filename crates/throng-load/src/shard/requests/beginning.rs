@@ -63,11 +63,7 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         client.begin(start_ns, now_ns, is_warmup);
         client.address = match &mut self.choices {
             Some(choices) => choices.next(slot),
-            None => self
-                .shard
-                .assignment
-                .addresses
-                .place(self.shard.index(slot)),
+            None => self.shard.address(slot),
         };
         self.outstanding.sent(self.stages.in_window_ns(now_ns));
         if is_warmup {

@@ -72,7 +72,8 @@ impl<B: Backend, P: Pacing> Requests<'_, B, P> {
         let closing = self.shard.assignment.spec.closing;
         self.close(slot, outcome.is_err() || closing == Closing::Reset);
         let told = outcome.as_ref().map(|&()| ()).map_err(|(_, why)| &**why);
-        self.pacing.ended(slot, now_ns, told, &mut self.sends);
+        self.pacing
+            .ended(slot, || place, now_ns, told, &mut self.sends);
         match outcome {
             Ok(()) => self.count_answer(slot, now_ns),
             Err((kind, detail)) => {

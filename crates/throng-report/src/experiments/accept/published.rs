@@ -59,17 +59,7 @@ mod tests {
     use super::*;
 
     fn target(name: &str) -> TargetRecord {
-        TargetRecord {
-            name: name.to_owned(),
-            kind: TargetKind::Multiplexer,
-            model: None,
-            uses_every_cpu: false,
-            catalogue: None,
-            options: throng_record::ServeOptions::default(),
-            command: None,
-            addresses: vec![],
-            http: None,
-        }
+        TargetRecord::named(name, TargetKind::Multiplexer)
     }
 
     #[test]

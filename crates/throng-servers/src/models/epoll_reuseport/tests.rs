@@ -5,6 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 
 use super::*;
+use crate::accept;
+use crate::listener::Listener;
 use crate::opening::{Announcement, Options};
 use crate::workload::Echo;
 use throng_sys::socket::ListenError;
@@ -37,7 +39,8 @@ fn who_waits_in_a_queue_when_the_server_is_stopped_is_answered() {
     let mut passings = Passing::for_loops::<Echo>(1).expect("made");
     let passing = passings.remove(0);
     let own = vec![listeners.remove(0)];
-    let server = Loop::<Echo>::new(&(), own, WAITING + 1, &loops_end, passing).expect("a loop");
+    let server =
+        Loop::<Echo>::new(&(), own, WAITING + 1, loops_end.as_fd(), passing).expect("a loop");
     let clients: Vec<TcpStream> = (0..WAITING).map(|_| connect(&address)).collect();
 
     main_end.tell();

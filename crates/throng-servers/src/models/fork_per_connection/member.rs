@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use throng_sys::poll::{PollSet, READABLE, WRITABLE};
 use throng_sys::socket;
 
-use super::{INPUT_BYTES, PACKET_BYTES, send};
+use super::{PACKET_BYTES, count};
+use crate::blocking::{INPUT_BYTES, send};
 use crate::workload::{Session, Then};
 
 /// Places in the list that is waited for.
@@ -37,7 +38,7 @@ pub(super) fn serve_member<S: Session>(
         unsent: 0..0,
     };
     // An error is a reset, or the parent's hanging up: there is nobody left to tell.
-    let _ = send(connection, &greeting, bytes)
+    let _ = send(connection, &greeting, count(bytes))
         .and_then(|()| member.converse(session))
         .and_then(|()| member.hear_out());
 }
@@ -96,7 +97,7 @@ impl Member<'_> {
         socket::end_output(self.channel)?;
         loop {
             let unsent = &self.packet[self.unsent.clone()];
-            send(self.connection, unsent, self.bytes)?;
+            send(self.connection, unsent, count(self.bytes))?;
             if !self.take_packet()? {
                 return Ok(());
             }
