@@ -21,6 +21,7 @@ pub mod epoll;
 pub mod kernel_counters;
 mod kernel_file;
 pub mod kernel_memory;
+pub mod kernel_threads;
 pub mod limits;
 pub mod machine;
 pub mod namespace;

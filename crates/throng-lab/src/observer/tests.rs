@@ -3,6 +3,7 @@ use std::process::{Command, Stdio};
 
 use throng_sys::address::Address;
 
+use throng_sys::kernel_threads::KernelThreads;
 use throng_sys::steal::{CpuTime, CpuTimes};
 
 use super::*;
@@ -72,6 +73,7 @@ fn times(idle_and_busy_ms: [(u64, u64); 3]) -> Option<Moment> {
             ..CpuTimes::default()
         },
         lab_ns: 0,
+        kernel: KernelThreads::default(),
     })
 }
 
