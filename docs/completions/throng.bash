@@ -109,7 +109,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__accept)
-            opts="-c -h --connections --published --repeats --baseline --seed --cpus --net --kernel --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-c -h --connections --published --repeats --baseline --seed --cpus --net --kernel --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -170,6 +170,14 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
                 --runs-dir)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -185,7 +193,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --capture --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-h --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --capture --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -344,6 +352,14 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
                 --runs-dir)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -359,7 +375,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-d -r -h --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-d -r -h --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -523,6 +539,14 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
                 --runs-dir)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -570,7 +594,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-c -d -r -h --connections --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-c -d -r -h --connections --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -750,6 +774,14 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
                 --runs-dir)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -779,7 +811,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__fanout)
-            opts="-c -d -r -h --connections --duration --connect-concurrency --connect-rate --repeats --baseline --seed --rate --arrivals --line --greeting --no-greeting --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-c -d -r -h --connections --duration --connect-concurrency --connect-rate --repeats --baseline --seed --rate --arrivals --line --greeting --no-greeting --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -939,6 +971,14 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
                 --runs-dir)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -982,7 +1022,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__hold)
-            opts="-h --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-h --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1126,6 +1166,14 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
                 --runs-dir)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -1183,7 +1231,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__report)
-            opts="-h --schema --format --full --output --runs-dir --help"
+            opts="-h --schema --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1208,6 +1256,14 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
                 --runs-dir)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -1223,7 +1279,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --runs-dir --capture --help"
+            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1469,6 +1525,14 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
                     fi
+                    return 0
+                    ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
                     return 0
                     ;;
                 --runs-dir)
@@ -1697,7 +1761,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__services)
-            opts="-h --clients --workload --requests --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --format --full --output --runs-dir --help"
+            opts="-h --clients --workload --requests --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1843,6 +1907,14 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
                     fi
+                    return 0
+                    ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
                     return 0
                     ;;
                 --runs-dir)

@@ -119,6 +119,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand run" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand run" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
 complete -c throng -n "__fish_throng_using_subcommand run" -l list -d 'List the built-in plans'
@@ -183,6 +186,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand echo" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
@@ -236,6 +242,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l delay-inline -d 'Event loops block for the service time, so that all their other connections wait'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause'
@@ -259,6 +268,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand accept" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand accept" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand accept" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand accept" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand accept" -l published -d 'Call poll as the published program does, with room for all connections from the first call on'
 complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'Fewer and shorter trials: two minutes at most'
@@ -310,6 +322,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l no-greeting -d 'The server sends no greeting'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l quick -d 'Fewer and shorter trials: two minutes at most'
@@ -359,6 +374,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand hold" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l quick -d 'Fewer and shorter trials: two minutes at most'
@@ -415,6 +433,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand churn" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
@@ -471,6 +492,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand services" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand services" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand services" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand services" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand services" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand services" -l quick -d 'Fewer and shorter trials: two minutes at most'
@@ -518,6 +542,9 @@ csv\t''
 csv-tidy\t''
 json\t''"
 complete -c throng -n "__fish_throng_using_subcommand report" -l output -d 'File for the report [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand report" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand report" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand report" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand report" -l schema -d 'Print the JSON Schema of run.json, with --format json that of this report, and do nothing else'
 complete -c throng -n "__fish_throng_using_subcommand report" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'

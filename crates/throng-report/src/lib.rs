@@ -13,6 +13,8 @@
 //! and what is published. `experiment` is what each of them answers; `table` is what columns are made from, `grid` a table whose columns the run decides, `overview`
 //! the table of a sweep, `view` the parts of a report in their order, `context` what stands above the tables and `notes` what stands below. `terminal`, `markdown`
 //! and `csv` are the renderers, and know no experiment.
+//!
+//! **From rows to verdicts.** A [`gate`] is a condition on a figure under which a run fails a build.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -31,6 +33,7 @@ pub mod figure;
 pub mod figures;
 pub mod findings;
 pub mod format;
+pub mod gate;
 mod grid;
 mod leading;
 mod legend;

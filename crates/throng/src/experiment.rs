@@ -12,11 +12,13 @@ use throng_lab::{Finished, RunError, Setup};
 use throng_record::plan::Experiment;
 use throng_record::{BuiltInModel, RunRecord};
 use throng_report::Format;
+use throng_report::gate::Gate;
 use throng_servers::Model;
 use throng_sys::address::ParseError;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, note};
+use crate::gates::GateFlags;
 use crate::progress::Progress;
 use crate::{catalogue, interrupt, output, verdict};
 
@@ -56,6 +58,8 @@ pub(crate) struct RunFlags {
     strict: bool,
     #[command(flatten)]
     report: ReportFlags,
+    #[command(flatten)]
+    gates: GateFlags,
     #[command(flatten)]
     runs: RunsFlag,
 }
@@ -147,6 +151,7 @@ pub(crate) fn carry_out(
         )
         .hint("leave --capture out, or see throng backlog --help"));
     }
+    let gates = run.gates.read(&plan)?;
     notes.iter().for_each(note);
     let foresight = foresee(&plan, &environment.models, &environment.limits);
     foresight.notes.iter().for_each(note);
@@ -169,18 +174,19 @@ pub(crate) fn carry_out(
     let mut progress = Progress::new();
     let finished = throng_lab::run(&plan, &setup, &mut |event| progress.tell(event));
     progress.clear();
-    conclude(&finished.map_err(run_failure)?, run)
+    conclude(&finished.map_err(run_failure)?, run, &gates)
 }
 
 /// Reports what was measured, and then what went wrong.
-fn conclude(finished: &Finished, run: &RunFlags) -> Result<Exit, Failure> {
+fn conclude(finished: &Finished, run: &RunFlags, gates: &[Gate]) -> Result<Exit, Failure> {
     let Finished {
         record,
         path,
         captured,
     } = finished;
     let written = run.report.write(record);
-    let complaints = verdict::complaints(record);
+    let mut complaints = verdict::complaints(record);
+    complaints.extend(run.gates.judge(gates, record));
     complaints.iter().for_each(Failure::print);
     let folder = path.parent().unwrap_or(path).display();
     note(format_args!(

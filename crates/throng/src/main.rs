@@ -12,6 +12,7 @@ mod exit;
 mod experiment;
 mod failure;
 mod flags;
+mod gates;
 mod interrupt;
 mod output;
 mod progress;

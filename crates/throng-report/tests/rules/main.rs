@@ -8,6 +8,7 @@ mod disturbed;
 mod fanout;
 #[path = "../fixture/mod.rs"]
 mod fixture;
+mod gates;
 mod hold;
 mod languages;
 mod rates;

@@ -9,6 +9,7 @@ use throng_report::Format;
 use crate::exit::Exit;
 use crate::experiment::{ReportFlags, RunsFlag};
 use crate::failure::Failure;
+use crate::gates::GateFlags;
 use crate::{output, runs};
 
 const AFTER_HELP: &str = "\
@@ -17,6 +18,7 @@ Examples:
   throng report latest --format markdown --output run.md
   throng report throng-runs/2026-01-31T12-00-00Z-tour --format csv
   throng report 'before the fix' --full                see throng runs --help for labels
+  throng report --fail-if 'p99 > 5ms' --fail-if 'errors > 0'
   throng report --schema > run.schema.json
   throng report --schema --format json > summary.schema.json
 
@@ -35,6 +37,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     report: ReportFlags,
     #[command(flatten)]
+    gates: GateFlags,
+    #[command(flatten)]
     runs: RunsFlag,
 }
 
@@ -48,6 +52,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         return Ok(Exit::Success);
     }
     let path = runs::find(&arguments.run, &arguments.runs.runs_dir)?;
-    arguments.report.write(&runs::read(&path)?)?;
-    Ok(Exit::Success)
+    let record = runs::read(&path)?;
+    let gates = arguments.gates.read(&record.plan)?;
+    arguments.report.write(&record)?;
+    let failures = arguments.gates.judge(&gates, &record);
+    failures.iter().for_each(Failure::print);
+    Ok(match failures.is_empty() {
+        true => Exit::Success,
+        false => Exit::Failed,
+    })
 }

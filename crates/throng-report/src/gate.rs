@@ -1,0 +1,355 @@
+//! Conditions under which a run fails, for builds: `p99 > 5ms`, `throughput < 0.95 * baseline`.
+//!
+//! *Method.* A condition is decided by both ends of the figure's interval (of fewer than six repeats of their range), never by its middle: it is met where both
+//! ends meet it, not met where neither does, and otherwise nobody can tell. Of a single trial nothing is known of its spread, so that only what is counted over all
+//! trials (errors, say) is decided. Against the baseline it is the ratio of each repeat to the same repeat of the baseline, as everywhere ([`crate::ratio`]). A figure
+//! that is a bound ("at least X") has an open end.
+
+mod amount;
+
+use std::fmt;
+
+use throng_record::{Plan, RunRecord, Trial};
+
+use crate::figure::{Figure, OneTrial};
+use crate::figures;
+use crate::format;
+use crate::median::Spread;
+use crate::ratio;
+use crate::row::Row;
+use crate::standing::Standing;
+use crate::summary::Summary;
+use crate::unit::Unit;
+use crate::worth::Sorted;
+
+/// Short names of what is asked about most.
+const SHORT: [(&str, &str); 8] = [
+    ("throughput", "messages_per_second"),
+    ("mean", "latency_ns_mean"),
+    ("p50", "latency_ns_p50"),
+    ("p90", "latency_ns_p90"),
+    ("p99", "latency_ns_p99"),
+    ("p99.9", "latency_ns_p99_9"),
+    ("p99.99", "latency_ns_p99_99"),
+    ("max", "latency_ns_max"),
+];
+
+/// A condition.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// As it was written.
+    pub text: String,
+    figure: Figure,
+    relation: Relation,
+    against: Against,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Against {
+    Value(f64),
+    /// So many times the baseline's.
+    Baseline(f64),
+}
+
+/// Why a text is no condition on a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GateError {
+    /// It has no form of one.
+    Form(String),
+    /// The run has no figure of that name; all that it has.
+    Figure {
+        /// As it was written.
+        name: String,
+        /// What may be written instead.
+        known: Vec<String>,
+    },
+    /// What it is compared with is no value of that figure: why.
+    Value {
+        /// Key of the figure.
+        figure: String,
+        /// In words, with how one is written.
+        why: String,
+    },
+    /// It is compared with the baseline, and there is no other target.
+    NoOther(String),
+}
+
+impl fmt::Display for GateError {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form(text) => write!(
+                to,
+                "`{text}` is no condition; write for example 'p99 > 5ms' or 'throughput < 0.95 * baseline'"
+            ),
+            Self::Figure { name, .. } => write!(to, "this run has no figure `{name}`"),
+            Self::Value { figure, why } => write!(to, "{figure}: {why}"),
+            Self::NoOther(text) => write!(
+                to,
+                "`{text}` compares with the baseline, which is the only target; name another target as well"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for GateError {}
+
+/// Whether a row meets a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It does, as certainly as the interval is.
+    Met,
+    /// It does not.
+    NotMet,
+    /// Nobody can tell.
+    Undecided,
+}
+
+/// A row judged by a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Whether it meets it.
+    pub decision: Decision,
+    /// Which row, and its figure: `epoll-edge at 100 connections: 6.21 ms [5.90 ms, 6.60 ms]`.
+    pub words: String,
+}
+
+/// What a figure may be at the least and at the most, and how that is said.
+struct Ends {
+    low: f64,
+    high: f64,
+    words: String,
+}
+
+impl Gate {
+    /// Reads a condition on runs of this plan.
+    ///
+    /// # Errors
+    /// [`GateError`] where it has no form of one, or the run will have no such figure.
+    pub fn read(text: &str, plan: &Plan) -> Result<Self, GateError> {
+        let form = || GateError::Form(text.to_owned());
+        let place = text.find(['<', '>']).ok_or_else(form)?;
+        let (name, rest) = text.split_at(place);
+        let (relation, right) = relation(rest).ok_or_else(form)?;
+        if right.contains(['<', '>', '=']) {
+            return Err(form());
+        }
+        let figure = figure(name.trim(), plan)?;
+        let against = if right.contains("baseline") {
+            if plan.targets.len() < 2 {
+                return Err(GateError::NoOther(text.to_owned()));
+            }
+            Against::Baseline(factor(right).ok_or_else(form)?)
+        } else {
+            let value = amount::read(right, figure.unit);
+            Against::Value(value.map_err(|why| GateError::Value {
+                figure: figure.key.to_string(),
+                why,
+            })?)
+        };
+        Ok(Self {
+            text: text.trim().to_owned(),
+            figure,
+            relation,
+            against,
+        })
+    }
+
+    /// Judges each row of a run; against the baseline, each but its own.
+    #[must_use]
+    pub fn judge(&self, record: &RunRecord, summary: &Summary<'_>) -> Vec<Judged> {
+        let rows = summary.rows.iter();
+        let is_asked = |row: &&Row| {
+            row.standing != Standing::NotMeasured
+                && !(row.is_baseline && matches!(self.against, Against::Baseline(_)))
+        };
+        rows.filter(is_asked)
+            .map(|row| self.judge_row(record, row))
+            .collect()
+    }
+
+    fn judge_row(&self, record: &RunRecord, row: &Row) -> Judged {
+        let (ends, bound) = match self.against {
+            Against::Value(value) => (self.value(row), value),
+            Against::Baseline(factor) => (self.ratio(record, row), factor),
+        };
+        let whose = format!("{} at {}", row.target, row.heading);
+        match ends {
+            Ok(ends) => Judged {
+                decision: self.relation.decide(ends.low, ends.high, bound),
+                words: format!("{whose}: {}", ends.words),
+            },
+            Err(why) => Judged {
+                decision: Decision::Undecided,
+                words: format!("{whose}: {why}"),
+            },
+        }
+    }
+
+    fn value(&self, row: &Row) -> Result<Ends, String> {
+        let found = row.found(&self.figure.key).ok_or("it has no such figure")?;
+        let words = self.figure.unit.words();
+        let (low, high) = match found.spread {
+            None => (found.value, found.value),
+            Some(Spread::Interval95 { low, high } | Spread::Range { low, high }) => (low, high),
+            Some(Spread::Single) => {
+                return Err(format!("{}, of one trial", words(found.value)));
+            }
+        };
+        let spread = found.estimate();
+        let spread = spread.map(|estimate| format::spread(&estimate, words));
+        let (low, high, mark) = self.open_ends(row, low, high);
+        Ok(Ends {
+            low,
+            high,
+            words: format!("{mark}{}{}", words(found.value), spread.unwrap_or_default()),
+        })
+    }
+
+    fn ratio(&self, record: &RunRecord, row: &Row) -> Result<Ends, String> {
+        let of = |target: &str| {
+            let mut targets = record.plan.targets.iter();
+            let target = targets.position(|one| one.name == target).unwrap_or(0);
+            Sorted::new(record, target as u32, row.setting)
+        };
+        let baseline = &record.plan.targets[record.plan.baseline as usize].name;
+        let (own, of_baseline) = (of(&row.target), of(baseline));
+        let plan = &record.plan;
+        let value = |trial: &Trial| self.figure.of_trial(&OneTrial { plan, trial });
+        let pairs = own.basis.iter().filter_map(|trial| {
+            let mut partners = of_baseline.basis.iter();
+            let partner = partners.find(|other| other.repeat == trial.repeat)?;
+            Some((value(trial)?, value(partner)?))
+        });
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        let estimate = ratio::of_pairs(&pairs).ok_or("nothing to compare")?;
+        let times = Unit::Times.words();
+        let said = times(estimate.median);
+        match estimate.spread {
+            Spread::Single => Err(format!("{said} {baseline}, of one trial each")),
+            Spread::Interval95 { low, high } | Spread::Range { low, high } => {
+                let is_bound = |one: &Sorted<'_>| one.standing == Standing::Qualified;
+                if is_bound(&own) || is_bound(&of_baseline) {
+                    return Err(format!(
+                        "{said} {baseline}, and one of them is a bound only"
+                    ));
+                }
+                let spread = format::spread(&estimate, times);
+                Ok(Ends {
+                    low,
+                    high,
+                    words: format!("{said} {baseline}{spread}"),
+                })
+            }
+        }
+    }
+
+    /// Of a row that is a bound, the end at which nothing is known: a generator at its limit gives too little throughput, one that is late too much latency; a
+    /// rate that was not kept gives too little.
+    fn open_ends(&self, row: &Row, low: f64, high: f64) -> (f64, f64, &'static str) {
+        if row.standing != Standing::Qualified {
+            return (low, high, "");
+        }
+        let has_missed_rate = row.rate.is_some_and(|rate| !rate.is_kept);
+        match self.figure.unit {
+            Unit::PerSecond => (low, f64::INFINITY, "≥ "),
+            Unit::Nanoseconds if has_missed_rate => (low, f64::INFINITY, "≥ "),
+            Unit::Nanoseconds => (0.0, high, "≤ "),
+            _ => (low, high, ""),
+        }
+    }
+}
+
+impl Relation {
+    fn decide(self, low: f64, high: f64, bound: f64) -> Decision {
+        let holds = |value: f64| match self {
+            Self::Less => value < bound,
+            Self::AtMost => value <= bound,
+            Self::More => value > bound,
+            Self::AtLeast => value >= bound,
+        };
+        match (holds(low), holds(high)) {
+            (true, true) => Decision::Met,
+            (false, false) => Decision::NotMet,
+            _ => Decision::Undecided,
+        }
+    }
+}
+
+fn relation(text: &str) -> Option<(Relation, &str)> {
+    let (relation, right) = if let Some(right) = text.strip_prefix("<=") {
+        (Relation::AtMost, right)
+    } else if let Some(right) = text.strip_prefix(">=") {
+        (Relation::AtLeast, right)
+    } else if let Some(right) = text.strip_prefix('<') {
+        (Relation::Less, right)
+    } else {
+        (Relation::More, text.strip_prefix('>')?)
+    };
+    Some((relation, right.trim()))
+}
+
+fn figure(name: &str, plan: &Plan) -> Result<Figure, GateError> {
+    let short = SHORT.iter().find(|(short, _)| *short == name);
+    let key = short.map_or(name, |(_, key)| key);
+    let figures = figures::of_plan(plan);
+    let has = |key: &str| figures.iter().any(|figure| figure.key == key);
+    let short = SHORT.iter().filter(|(_, key)| has(key));
+    let known = || {
+        let short = short.map(|(short, _)| (*short).to_owned());
+        let keys = figures.iter().map(|figure| figure.key.to_string());
+        short.chain(keys).collect()
+    };
+    let found = figures.iter().find(|figure| figure.key == key).cloned();
+    found.ok_or_else(|| GateError::Figure {
+        name: name.to_owned(),
+        known: known(),
+    })
+}
+
+/// `baseline`, `0.95 * baseline`, `baseline * 95%`.
+fn factor(text: &str) -> Option<f64> {
+    if text == "baseline" {
+        return Some(1.0);
+    }
+    let (one, other) = text.split_once('*')?;
+    match (one.trim(), other.trim()) {
+        ("baseline", factor) | (factor, "baseline") => amount::factor(factor),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_decided_by_both_ends() {
+        let more = |low, high| Relation::More.decide(low, high, 5.0);
+        assert_eq!(more(5.1, 9.0), Decision::Met);
+        assert_eq!(more(1.0, 5.0), Decision::NotMet);
+        assert_eq!(more(4.9, 5.1), Decision::Undecided);
+        assert_eq!(Relation::AtLeast.decide(5.0, 5.0, 5.0), Decision::Met);
+        assert_eq!(Relation::AtMost.decide(5.0, 5.0, 5.0), Decision::Met);
+        assert_eq!(Relation::Less.decide(5.0, 5.0, 5.0), Decision::NotMet);
+        let at_least = Relation::Less.decide(4.0, f64::INFINITY, 5.0);
+        assert_eq!(at_least, Decision::Undecided);
+    }
+
+    #[test]
+    fn the_baseline_stands_with_its_factor_on_either_side() {
+        assert_eq!(factor("baseline"), Some(1.0));
+        assert_eq!(factor("0.95 * baseline"), Some(0.95));
+        let percent = factor("baseline*95%").expect("a factor");
+        assert!((percent - 0.95).abs() < 1e-12, "{percent}");
+        assert_eq!(factor("baseline + 1"), None);
+        assert_eq!(factor("2 baseline"), None);
+    }
+}
