@@ -25,6 +25,9 @@ _throng() {
             throng,churn)
                 cmd="throng__subcmd__churn"
                 ;;
+            throng,compare)
+                cmd="throng__subcmd__compare"
+                ;;
             throng,completions)
                 cmd="throng__subcmd__completions"
                 ;;
@@ -95,7 +98,7 @@ _throng() {
 
     case "${cmd}" in
         throng)
-            opts="-h -V --help --version run echo backlog accept fanout hold churn services serve servers doctor report runs explain completions man load namespace guard generate"
+            opts="-h -V --help --version run echo backlog accept fanout hold churn services serve servers doctor report compare runs explain completions man load namespace guard generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -152,7 +155,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -334,7 +337,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -521,7 +524,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -545,6 +548,54 @@ _throng() {
                     ;;
                 --undecided)
                     COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        throng__subcmd__compare)
+            opts="-h --target --figure --format --output --runs-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --figure)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "terminal markdown json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --runs-dir)
@@ -756,7 +807,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -953,7 +1004,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1148,7 +1199,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1238,7 +1289,7 @@ _throng() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1509,7 +1560,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1891,7 +1942,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -38,6 +38,7 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a buil
 complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List built-in and catalogued servers, and whether each can run here'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
 complete -c throng -n "__fish_throng_needs_command" -f -a "report" -d 'Make a report again from a stored run'
+complete -c throng -n "__fish_throng_needs_command" -f -a "compare" -d 'Compare runs, or targets of one run'
 complete -c throng -n "__fish_throng_needs_command" -f -a "runs" -d 'List the runs that are kept, label them, remove old ones'
 complete -c throng -n "__fish_throng_needs_command" -f -a "explain" -d 'Explain a finding, a check, a figure or a model'
 complete -c throng -n "__fish_throng_needs_command" -f -a "completions" -d 'Print completions for a shell'
@@ -117,7 +118,8 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l format -d 'Form of
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand run" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -184,7 +186,8 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form o
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand echo" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -240,7 +243,8 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'For
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -266,7 +270,8 @@ complete -c throng -n "__fish_throng_using_subcommand accept" -l format -d 'Form
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand accept" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand accept" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand accept" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -320,7 +325,8 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l format -d 'Form
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -372,7 +378,8 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l format -d 'Form o
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand hold" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -431,7 +438,8 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form 
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand churn" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -490,7 +498,8 @@ complete -c throng -n "__fish_throng_using_subcommand services" -l format -d 'Fo
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand services" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand services" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -540,7 +549,8 @@ complete -c throng -n "__fish_throng_using_subcommand report" -l format -d 'Form
 markdown\t''
 csv\t''
 csv-tidy\t''
-json\t''"
+json\t''
+hdr-log\t''"
 complete -c throng -n "__fish_throng_using_subcommand report" -l output -d 'File for the report [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand report" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand report" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
@@ -549,6 +559,14 @@ complete -c throng -n "__fish_throng_using_subcommand report" -l runs-dir -d 'Fo
 complete -c throng -n "__fish_throng_using_subcommand report" -l schema -d 'Print the JSON Schema of run.json, with --format json that of this report, and do nothing else'
 complete -c throng -n "__fish_throng_using_subcommand report" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand report" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand compare" -l target -d 'Compare targets of one run, the others with the first; repeat it' -r
+complete -c throng -n "__fish_throng_using_subcommand compare" -l figure -d 'Figure to compare instead of the usual ones, by its name in CSV and JSON; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand compare" -l format -d 'Form of the comparison' -r -f -a "terminal\t'A table to look at'
+markdown\t'The same as GitHub Markdown, for an issue or a pull request'
+json\t'For programs'"
+complete -c throng -n "__fish_throng_using_subcommand compare" -l output -d 'File for the comparison [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand compare" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c throng -n "__fish_throng_using_subcommand runs; and not __fish_seen_subcommand_from label prune" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'
 json\t'For programs'"
 complete -c throng -n "__fish_throng_using_subcommand runs; and not __fish_seen_subcommand_from label prune" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"

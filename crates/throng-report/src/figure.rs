@@ -249,6 +249,14 @@ impl Figure {
         self.key.strip_suffix(end).unwrap_or(&self.key)
     }
 
+    /// The distribution that it is a point of, in one trial.
+    pub(crate) fn latencies_of<'a>(&self, trial: &'a Trial) -> Option<&'a Histogram> {
+        match self.source {
+            Source::Latency(of, _) => of(trial),
+            Source::Number(..) | Source::Share(_) | Source::Cost(..) => None,
+        }
+    }
+
     /// The figure of one trial, whatever the trial is worth.
     pub(crate) fn of_trial(&self, one: &OneTrial<'_>) -> Option<f64> {
         match &self.source {
@@ -317,7 +325,7 @@ impl Quantile {
     /// Those that are told of most distributions.
     pub(crate) const THREE: [Self; 3] = [Self::P50, Self::P99, Self::Max];
 
-    fn suffix(self) -> &'static str {
+    pub(crate) fn suffix(self) -> &'static str {
         match self {
             Self::Mean => "mean",
             Self::P50 => "p50",

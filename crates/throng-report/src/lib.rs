@@ -12,14 +12,15 @@
 //! **From rows to pages.** An experiment is a folder of [`experiments`]: the sentences of its answer, its columns (mostly the keys of figures), how to read them,
 //! and what is published. `experiment` is what each of them answers; `table` is what columns are made from, `grid` a table whose columns the run decides, `overview`
 //! the table of a sweep, `view` the parts of a report in their order, `context` what stands above the tables and `notes` what stands below. `terminal`, `markdown`
-//! and `csv` are the renderers, and know no experiment.
+//! and `csv` are the renderers, and know no experiment; `hdr_log` is for other programs.
 //!
-//! **From rows to verdicts.** A [`gate`] is a condition on a figure under which a run fails a build.
+//! **From rows to verdicts.** A [`gate`] is a condition on a figure under which a run fails a build; [`compare`] sets runs beside each other.
 #![forbid(unsafe_code)]
 
 mod answer;
 pub mod checks;
 mod circumstances;
+pub mod compare;
 mod context;
 mod cost;
 mod csv;
@@ -35,6 +36,7 @@ pub mod findings;
 pub mod format;
 pub mod gate;
 mod grid;
+mod hdr_log;
 mod leading;
 mod legend;
 mod listener;
@@ -82,16 +84,19 @@ pub enum Format {
     CsvTidy,
     /// The summary behind the tables, for programs.
     Json,
+    /// The latencies of each trial, for the tools of `HdrHistogram`.
+    HdrLog,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Terminal,
         Self::Markdown,
         Self::Csv,
         Self::CsvTidy,
         Self::Json,
+        Self::HdrLog,
     ];
 
     /// The name used by flags.
@@ -103,6 +108,7 @@ impl Format {
             Self::Csv => "csv",
             Self::CsvTidy => "csv-tidy",
             Self::Json => "json",
+            Self::HdrLog => "hdr-log",
         }
     }
 }
@@ -126,6 +132,7 @@ pub fn render(record: &RunRecord, format: Format, options: &Options) -> String {
         Format::Markdown => markdown::render(&Summary::of(record)),
         Format::Csv => csv::wide(record),
         Format::CsvTidy => csv::tidy(record),
+        Format::HdrLog => hdr_log::render(record),
         Format::Json => {
             let mut text = serde_json::to_string_pretty(&Summary::of(record))
                 .expect("a summary holds nothing that JSON cannot");

@@ -126,7 +126,10 @@ fn overview_table(summary: &Summary<'_>, overview: Overview<'_>) -> String {
 }
 
 /// Rows as lines, right-aligned where told.
-fn table(header: Vec<(String, bool)>, rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(
+    header: Vec<(String, bool)>,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let rule = |right: &bool| if *right { "---:" } else { "---" }.to_owned();
     let rules = header.iter().map(|(_, right)| rule(right)).collect();
@@ -143,7 +146,7 @@ fn capital(text: &str) -> String {
     first.to_uppercase() + rest
 }
 
-fn bullets(notes: &[String]) -> String {
+pub(crate) fn bullets(notes: &[String]) -> String {
     notes
         .iter()
         .map(|note| format!("- {}\n", escaped(note)))
@@ -151,7 +154,7 @@ fn bullets(notes: &[String]) -> String {
 }
 
 /// Names and messages come from the user's commands and from servers: they must not turn into markup.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -85,6 +85,67 @@ pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Estimate> {
     median::estimate(&ratios)
 }
 
+/// The ratio of two samples whose values have no partners, with its interval: the median of all ratios of one of `samples` and one of `baseline`; of these, put in
+/// order, the k-th least and the k-th greatest enclose the true ratio, where both are distributed alike but for a factor. k is the greatest for which that is so with
+/// 95 %, by the distribution of the Mann–Whitney statistic; four values of each are the fewest. Of fewer it is the range. `None` without a value above 0 in both.
+///
+/// Source: M. Hollander, D. A. Wolfe, E. Chicken, *Nonparametric Statistical Methods*, §4.2 and 4.3 (Hodges and Lehmann, Moses), on logarithms.
+#[must_use]
+pub fn of_samples(samples: &[f64], baseline: &[f64]) -> Option<Estimate> {
+    let above =
+        |values: &[f64]| -> Vec<f64> { values.iter().copied().filter(|v| *v > 0.0).collect() };
+    let (samples, baseline) = (above(samples), above(baseline));
+    let pairs = samples
+        .iter()
+        .flat_map(|one| baseline.iter().map(move |other| one / other));
+    let mut ratios: Vec<f64> = pairs.collect();
+    ratios.sort_by(f64::total_cmp);
+    let (&least, &greatest) = (ratios.first()?, ratios.last()?);
+    let spread = match mann_whitney_rank(samples.len(), baseline.len()) {
+        _ if ratios.len() == 1 => Spread::Single,
+        None => Spread::Range {
+            low: least,
+            high: greatest,
+        },
+        Some(rank) => Spread::Interval95 {
+            low: ratios[rank - 1],
+            high: ratios[ratios.len() - rank],
+        },
+    };
+    Some(Estimate {
+        median: median::median_of(ratios)?,
+        spread,
+        values: u32::try_from(samples.len().min(baseline.len())).unwrap_or(u32::MAX),
+    })
+}
+
+/// The greatest k for which P(U ≤ k − 1) ≤ 2.5 %, U being the Mann–Whitney statistic of samples of these sizes; `None` where there is none.
+fn mann_whitney_rank(one: usize, other: usize) -> Option<usize> {
+    // In how many of the orders of the values the statistic is so great: those of n and m values are those of n − 1 and m, m higher where the last is of the first
+    // sample, and those of n and m − 1.
+    let mut orders = vec![vec![vec![1.0_f64]; other + 1]; one + 1];
+    for n in 1..=one {
+        for m in 1..=other {
+            let mut counts = vec![0.0; n * m + 1];
+            for (statistic, number) in orders[n - 1][m].iter().enumerate() {
+                counts[statistic + m] += number;
+            }
+            for (statistic, number) in orders[n][m - 1].iter().enumerate() {
+                counts[statistic] += number;
+            }
+            orders[n][m] = counts;
+        }
+    }
+    let counts = &orders[one][other];
+    let all: f64 = counts.iter().sum();
+    let mut below = 0.0;
+    let within = counts.iter().take_while(|number| {
+        below += *number;
+        below <= 0.025 * all
+    });
+    Some(within.count()).filter(|rank| *rank > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -103,6 +164,57 @@ mod tests {
             panic!("six pairs give an interval, got {:?}", found.spread);
         };
         assert!(high - low < 1e-12, "[{low}, {high}]");
+    }
+
+    /// Critical values of the two-sided Mann–Whitney test at 5 %, as tables of it give them; each rank is one above.
+    #[test]
+    fn ranks_are_those_of_the_mann_whitney_test() {
+        for (one, other, critical) in [
+            (4, 4, 0),
+            (4, 5, 1),
+            (5, 5, 2),
+            (6, 6, 5),
+            (8, 8, 13),
+            (10, 10, 23),
+            (6, 10, 11),
+        ] {
+            assert_eq!(
+                mann_whitney_rank(one, other),
+                Some(critical + 1),
+                "{one} and {other}"
+            );
+        }
+        for (one, other) in [(3, 3), (1, 30), (3, 4)] {
+            assert_eq!(mann_whitney_rank(one, other), None, "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn samples_without_partners_have_the_median_of_all_ratios() {
+        let of = |factor: f64| [1.0, 1.1, 0.9, 1.05, 0.95, 1.0].map(|value| value * factor);
+        let found = of_samples(&of(200.0), &of(100.0)).expect("both have values");
+        assert!((found.median - 2.0).abs() < 1e-12, "{found:?}");
+        let Spread::Interval95 { low, high } = found.spread else {
+            panic!("{found:?}");
+        };
+        assert!(
+            1.7 < low && low < 2.0 && 2.0 < high && high < 2.3,
+            "{low} {high}"
+        );
+        let few = of_samples(&[2.0, 3.0], &[1.0, 1.0]).expect("values");
+        assert_eq!(
+            few.spread,
+            Spread::Range {
+                low: 2.0,
+                high: 3.0
+            }
+        );
+        assert_eq!(
+            of_samples(&[2.0], &[1.0]).expect("one").spread,
+            Spread::Single
+        );
+        assert_eq!(of_samples(&[], &[1.0]), None);
+        assert_eq!(of_samples(&[0.0], &[1.0]), None);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::command::experiments::OfExperiment;
 use crate::command::{
-    completions, doctor, explain, generate, guard, load, man, namespace, report, run, runs, serve,
-    servers,
+    compare, completions, doctor, explain, generate, guard, load, man, namespace, report, run,
+    runs, serve, servers,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,12 +24,13 @@ Examples:
   throng servers                               the built-in models and the catalogue
   throng doctor                                what this machine allows
   throng report latest --format markdown       the last run once more
+  throng compare 'before the fix' latest       what has become faster, what slower
   throng runs                                  the runs that are kept
   throng explain accept-queue-overflow         a finding, a check or a model in depth
 
 Exit codes:
   0    done
-  1    a trial failed, a server answered wrongly or died, or a target has no trial to rank
+  1    a trial failed, a server answered wrongly or died, a target has no trial to rank, or a --fail-if is met
   2    the command line, a plan or a target is wrong
   130  ended early by Ctrl-C, SIGTERM or SIGHUP; what was measured is kept
 
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     Servers(servers::Arguments),
     Doctor(doctor::Arguments),
     Report(report::Arguments),
+    Compare(compare::Arguments),
     Runs(runs::Arguments),
     Explain(explain::Arguments),
     Completions(completions::Arguments),
@@ -82,6 +84,7 @@ impl Command {
             Self::Servers(arguments) => servers::run(arguments),
             Self::Doctor(arguments) => doctor::run(arguments),
             Self::Report(arguments) => report::run(arguments),
+            Self::Compare(arguments) => compare::run(arguments),
             Self::Runs(arguments) => runs::run(arguments),
             Self::Explain(arguments) => explain::run(arguments),
             Self::Completions(arguments) => completions::run(arguments, Cli::command()),

@@ -1,5 +1,6 @@
 //! One command, one file: its arguments and its `run`.
 
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod experiments;

@@ -190,7 +190,7 @@ fn conclude(finished: &Finished, run: &RunFlags, gates: &[Gate]) -> Result<Exit,
     complaints.iter().for_each(Failure::print);
     let folder = path.parent().unwrap_or(path).display();
     note(format_args!(
-        "the record is {}; other reports: throng report {folder} --format markdown|csv|csv-tidy|json",
+        "the record is {}; other reports: throng report {folder} --format markdown|csv|csv-tidy|json|hdr-log",
         path.display()
     ));
     written?;

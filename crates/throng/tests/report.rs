@@ -32,7 +32,7 @@ fn measured(flags: &[&str]) -> (Bench, String) {
 
 #[test]
 fn every_report_is_made_again_as_it_was() {
-    for format in ["terminal", "markdown", "csv", "csv-tidy", "json"] {
+    for format in ["terminal", "markdown", "csv", "csv-tidy", "json", "hdr-log"] {
         let (bench, first) = measured(&["--format", format]);
         assert!(first.contains("epoll-edge"), "{first}");
         let run = bench.runs().pop().expect("a run");

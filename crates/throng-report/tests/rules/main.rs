@@ -4,11 +4,13 @@ mod accept;
 mod answer;
 mod backlog;
 mod churn;
+mod compare;
 mod disturbed;
 mod fanout;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod gates;
+mod hdr_log;
 mod hold;
 mod languages;
 mod rates;

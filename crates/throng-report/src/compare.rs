@@ -1,0 +1,515 @@
+//! Runs beside each other, or targets of one run: the ratio of each figure with its interval, and whether the two are comparable at all.
+//!
+//! *Method.* Within a run trials are interleaved, so that a ratio is taken of each repeat and the same repeat of the other ([`ratio::of_pairs`]). Two runs met the machine
+//! at different times: their repeats have no partners, and the ratio is that of Hodges and Lehmann ([`ratio::of_samples`]). "Faster" and "slower" are said where the
+//! interval does not hold 1. Fewer repeats than an interval needs, and figures that are bounds, decide nothing.
+
+use std::fmt;
+
+use serde::Serialize;
+use throng_record::{Plan, RunRecord, Trial};
+
+use crate::figure::{Figure, OneTrial};
+use crate::figures;
+use crate::format;
+use crate::markdown;
+use crate::median::{self, Estimate, Spread};
+use crate::ratio;
+use crate::setting::heading;
+use crate::standing::Standing;
+use crate::unit::{Better, Unit};
+use crate::worth::Sorted;
+
+/// What is compared where nothing else is asked for, as far as a run has it.
+const USUAL: [&str; 9] = [
+    "messages_per_second",
+    "latency_ns_p50",
+    "latency_ns_p99",
+    "completion_ns_mean",
+    "duration_ns",
+    "opened_ns",
+    "server_cpu_per_message_ns",
+    "server_memory_per_connection_bytes",
+    "errors",
+];
+
+/// A run, under the name by which it was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// As the user wrote it.
+    pub name: &'a str,
+    /// What it measured.
+    pub record: &'a RunRecord,
+}
+
+/// What stands beside each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// What the others are divided by.
+    pub first: String,
+    /// Differences of machine, kernel, network and plan, each in a sentence: what else may explain a ratio.
+    pub cautions: Vec<String>,
+    /// A line for each figure of each target and setting that both have.
+    pub lines: Vec<Line>,
+    /// Rows that only one has.
+    pub unmatched: Vec<String>,
+}
+
+/// A figure of one row, twice.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// The other run, or the other target.
+    pub other: String,
+    /// Name of the target, of two runs the same in both.
+    pub target: String,
+    /// The setting in words.
+    pub setting: String,
+    /// Key of the figure.
+    pub figure: String,
+    /// The figure as tables head it.
+    pub heading: String,
+    /// In the first, in words.
+    pub before: String,
+    /// In the other, in words.
+    pub after: String,
+    /// The other ÷ the first, with its interval; absent where the first is 0.
+    pub ratio: Option<Estimate>,
+    /// What that says.
+    pub verdict: Verdict,
+}
+
+/// What a ratio says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// More events in the same time, or less time for the same.
+    Faster,
+    /// The contrary.
+    Slower,
+    /// More of what is neither a time nor a rate.
+    More,
+    /// Less of it.
+    Less,
+    /// The interval holds 1, or the two are equal.
+    NoDifferenceSeen,
+    /// Too few repeats for an interval.
+    TooFewRepeats,
+    /// One of the two is a bound.
+    OnlyABound,
+    /// The first is 0, and the other is not.
+    NoRatio,
+}
+
+/// Why runs cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompareError {
+    /// They are of different experiments: names and what each is.
+    Experiments([(String, &'static str); 2]),
+    /// They have no target and setting in common: those of each.
+    NothingInCommon([(String, Vec<String>); 2]),
+    /// A run has no such target: its name, and those that it has.
+    Target {
+        /// As it was written.
+        name: String,
+        /// What may be written instead.
+        known: Vec<String>,
+    },
+    /// No run has a figure of that name.
+    Figure {
+        /// As it was written.
+        name: String,
+        /// What may be written instead.
+        known: Vec<String>,
+    },
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Experiments([(one, is_of), (other, other_is_of)]) => write!(
+                to,
+                "{one} is a run of {is_of} and {other} one of {other_is_of}, which measure different things; compare runs of one experiment"
+            ),
+            Self::NothingInCommon([(one, rows), (other, other_rows)]) => write!(
+                to,
+                "{one} and {other} have no target and setting in common: {} and {}",
+                rows.join(", "),
+                other_rows.join(", ")
+            ),
+            Self::Target { name, .. } => write!(to, "the run has no target `{name}`"),
+            Self::Figure { name, .. } => write!(to, "the runs have no figure `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for CompareError {}
+
+/// Compares runs with the first of them, in these figures or the usual ones.
+///
+/// # Errors
+/// [`CompareError`] where they are no runs of one experiment, or have nothing in common.
+pub fn runs(
+    first: Named<'_>,
+    others: &[Named<'_>],
+    keys: &[String],
+) -> Result<Comparison, CompareError> {
+    let figures = wanted(&first.record.plan, keys)?;
+    let mut comparison = Comparison {
+        first: first.name.to_owned(),
+        cautions: vec![],
+        lines: vec![],
+        unmatched: vec![],
+    };
+    for other in others {
+        let (one, another) = (first.record.plan.experiment, other.record.plan.experiment);
+        if one != another {
+            let told =
+                |run: &Named<'_>| (run.name.to_owned(), run.record.plan.experiment.in_prose());
+            return Err(CompareError::Experiments([told(&first), told(other)]));
+        }
+        let before = comparison.lines.len();
+        comparison.cautions.extend(cautions(&first, other));
+        for cell in first.record.plan.cells() {
+            let row = row_of(&first.record.plan, cell);
+            let same = other.record.plan.cells();
+            let same = same
+                .into_iter()
+                .find(|&cell| row_of(&other.record.plan, cell) == row);
+            let Some(same) = same else {
+                let only = format!("{} at {}: only in {}", row.0, row.1, first.name);
+                comparison.unmatched.push(only);
+                continue;
+            };
+            let sides = [(first.record, cell), (other.record, same)].map(Side::of);
+            let line = |figure: &Figure| line(other.name, &row, figure, &sides, of_runs);
+            comparison.lines.extend(figures.iter().filter_map(line));
+        }
+        for cell in other.record.plan.cells() {
+            let row = row_of(&other.record.plan, cell);
+            if !first
+                .record
+                .plan
+                .cells()
+                .any(|cell| row_of(&first.record.plan, cell) == row)
+            {
+                let only = format!("{} at {}: only in {}", row.0, row.1, other.name);
+                comparison.unmatched.push(only);
+            }
+        }
+        if comparison.lines.len() == before {
+            let rows = |run: &Named<'_>| {
+                let plan = &run.record.plan;
+                let rows = plan.cells().map(|cell| row_of(plan, cell)).take(3);
+                let rows = rows.map(|(target, setting)| format!("{target} at {setting}"));
+                (run.name.to_owned(), rows.collect())
+            };
+            return Err(CompareError::NothingInCommon([rows(&first), rows(other)]));
+        }
+    }
+    Ok(comparison)
+}
+
+/// Compares targets of one run with the first of them, setting by setting.
+///
+/// # Errors
+/// [`CompareError`] where it has no such target or figure.
+pub fn targets(
+    run: Named<'_>,
+    targets: &[String],
+    keys: &[String],
+) -> Result<Comparison, CompareError> {
+    let plan = &run.record.plan;
+    let figures = wanted(plan, keys)?;
+    let place = |name: &String| {
+        let mut all = plan.targets.iter();
+        let place = all.position(|target| target.name == *name);
+        place.ok_or_else(|| CompareError::Target {
+            name: name.clone(),
+            known: plan
+                .targets
+                .iter()
+                .map(|target| target.name.clone())
+                .collect(),
+        })
+    };
+    let places: Vec<usize> = targets.iter().map(place).collect::<Result<_, _>>()?;
+    let Some((&first, others)) = places.split_first() else {
+        return Ok(Comparison {
+            first: String::new(),
+            cautions: vec![],
+            lines: vec![],
+            unmatched: vec![],
+        });
+    };
+    let mut lines = Vec::new();
+    for (index, setting) in (0..).zip(&plan.settings) {
+        for &other in others {
+            let row = (plan.targets[other].name.clone(), heading(setting));
+            let sides = [first, other].map(|target| Side::of((run.record, (target as u32, index))));
+            let line = |figure: &Figure| line(&row.0, &row, figure, &sides, of_targets);
+            lines.extend(figures.iter().filter_map(line));
+        }
+    }
+    Ok(Comparison {
+        first: plan.targets[first].name.clone(),
+        cautions: vec![],
+        lines,
+        unmatched: vec![],
+    })
+}
+
+/// A row of one of the two.
+struct Side<'a> {
+    plan: &'a Plan,
+    sorted: Sorted<'a>,
+}
+
+impl<'a> Side<'a> {
+    fn of((record, (target, setting)): (&'a RunRecord, (u32, u32))) -> Self {
+        Self {
+            plan: &record.plan,
+            sorted: Sorted::new(record, target, setting),
+        }
+    }
+
+    /// Of each repeat that has it.
+    fn values(&self, figure: &Figure) -> Vec<(u32, f64)> {
+        let plan = self.plan;
+        let value =
+            |trial: &&Trial| Some((trial.repeat, figure.of_trial(&OneTrial { plan, trial })?));
+        self.sorted.basis.iter().filter_map(value).collect()
+    }
+}
+
+type Repeats = [Vec<(u32, f64)>; 2];
+
+fn of_runs([before, after]: &Repeats) -> Option<Estimate> {
+    let plain =
+        |values: &[(u32, f64)]| -> Vec<f64> { values.iter().map(|(_, value)| *value).collect() };
+    ratio::of_samples(&plain(after), &plain(before))
+}
+
+fn of_targets([before, after]: &Repeats) -> Option<Estimate> {
+    let pair = |(repeat, value): &(u32, f64)| {
+        let mut partners = before.iter();
+        let (_, partner) = partners.find(|(other, _)| other == repeat)?;
+        Some((*value, *partner))
+    };
+    let pairs: Vec<(f64, f64)> = after.iter().filter_map(pair).collect();
+    ratio::of_pairs(&pairs)
+}
+
+fn line(
+    other: &str,
+    (target, setting): &(String, String),
+    figure: &Figure,
+    sides: &[Side<'_>; 2],
+    ratio_of: fn(&Repeats) -> Option<Estimate>,
+) -> Option<Line> {
+    let repeats = [&sides[0], &sides[1]].map(|side| side.values(figure));
+    let words = figure.unit.words();
+    let medians = [&repeats[0], &repeats[1]].map(|values| {
+        let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+        median::estimate(&values).map(|estimate| estimate.median)
+    });
+    let [Some(before), Some(after)] = medians else {
+        return None;
+    };
+    // What neither has, such as errors, is no line.
+    if before == 0.0 && after == 0.0 {
+        return None;
+    }
+    let ratio = ratio_of(&repeats);
+    let is_bound = sides
+        .iter()
+        .any(|side| side.sorted.standing != Standing::Ranked);
+    let verdict = match (is_bound, ratio) {
+        (true, _) => Verdict::OnlyABound,
+        (false, Some(ratio)) => verdict(figure, &ratio),
+        (false, None) => Verdict::NoRatio,
+    };
+    Some(Line {
+        other: other.to_owned(),
+        target: target.clone(),
+        setting: setting.clone(),
+        figure: figure.key.to_string(),
+        heading: figure.heading.replace("\n/", " /").replace('\n', " "),
+        before: words(before),
+        after: words(after),
+        ratio,
+        verdict,
+    })
+}
+
+fn verdict(figure: &Figure, ratio: &Estimate) -> Verdict {
+    let Spread::Interval95 { low, high } = ratio.spread else {
+        return Verdict::TooFewRepeats;
+    };
+    if low <= 1.0 && 1.0 <= high {
+        return Verdict::NoDifferenceSeen;
+    }
+    let is_more = low > 1.0;
+    match (figure.unit, figure.better) {
+        (Unit::PerSecond | Unit::Nanoseconds, Better::More) if is_more => Verdict::Faster,
+        (Unit::PerSecond | Unit::Nanoseconds, Better::Less) if !is_more => Verdict::Faster,
+        (Unit::PerSecond | Unit::Nanoseconds, Better::More | Better::Less) => Verdict::Slower,
+        _ if is_more => Verdict::More,
+        _ => Verdict::Less,
+    }
+}
+
+impl Verdict {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::More => "more",
+            Self::Less => "less",
+            Self::NoDifferenceSeen => "no difference seen",
+            Self::TooFewRepeats => "too few repeats to tell",
+            Self::OnlyABound => "a bound only",
+            Self::NoRatio => "no ratio to 0",
+        }
+    }
+}
+
+impl Line {
+    /// `1.07× [1.02×, 1.11×]`.
+    #[must_use]
+    pub fn ratio_in_words(&self) -> String {
+        let times = Unit::Times.words();
+        self.ratio.map_or_else(
+            || format::ABSENT.to_owned(),
+            |ratio| times(ratio.median) + &format::spread(&ratio, times),
+        )
+    }
+}
+
+impl Comparison {
+    /// As GitHub Markdown, under a sentence that sums it up.
+    #[must_use]
+    pub fn markdown(&self, sentence: &str) -> String {
+        let mut text = format!("{}\n", markdown::escaped(sentence));
+        let cautions = self
+            .cautions
+            .iter()
+            .map(|one| format!("not the same: {one}"));
+        let cautions: Vec<String> = cautions.collect();
+        if !cautions.is_empty() {
+            text += &format!("\n{}", markdown::bullets(&cautions));
+        }
+        let header = [
+            ("target", false),
+            ("setting", false),
+            ("figure", false),
+            ("other", false),
+            ("first", true),
+            ("other", true),
+            ("other ÷ first", true),
+            ("", false),
+        ];
+        let header = header.map(|(heading, is_right)| (heading.to_owned(), is_right));
+        let cells = |line: &Line| {
+            let Line {
+                target,
+                setting,
+                figure,
+                other,
+                before,
+                after,
+                ..
+            } = line.clone();
+            let (ratio, verdict) = (line.ratio_in_words(), line.verdict.words().to_owned());
+            vec![
+                target, setting, figure, other, before, after, ratio, verdict,
+            ]
+        };
+        let lines = self.lines.iter().map(cells);
+        text += &format!("\n{}", markdown::table(header.to_vec(), lines));
+        if !self.unmatched.is_empty() {
+            text += &format!("\nNot compared:\n\n{}", markdown::bullets(&self.unmatched));
+        }
+        text
+    }
+}
+
+fn wanted(plan: &Plan, keys: &[String]) -> Result<Vec<Figure>, CompareError> {
+    let figures = figures::of_plan(plan);
+    let find = |key: &str| figures.iter().find(|figure| figure.key == key).cloned();
+    if keys.is_empty() {
+        return Ok(USUAL.into_iter().filter_map(find).collect());
+    }
+    let known = || {
+        figures
+            .iter()
+            .map(|figure| figure.key.to_string())
+            .collect()
+    };
+    let named = keys.iter().map(|key| {
+        find(key).ok_or_else(|| CompareError::Figure {
+            name: key.clone(),
+            known: known(),
+        })
+    });
+    named.collect()
+}
+
+/// Its target and its setting in words.
+fn row_of(plan: &Plan, (target, setting): (u32, u32)) -> (String, String) {
+    let target = &plan.targets[target as usize].name;
+    (target.clone(), heading(&plan.settings[setting as usize]))
+}
+
+/// What differs between two runs besides what they measured.
+fn cautions(first: &Named<'_>, other: &Named<'_>) -> Vec<String> {
+    let (one, two) = (first.record, other.record);
+    let machine = |of: fn(&RunRecord) -> String| [of(one), of(two)];
+    let facts = [
+        ("CPU", machine(|run| run.machine.cpu_model.clone())),
+        ("CPUs", machine(|run| run.machine.cpus_online.to_string())),
+        (
+            "memory",
+            machine(|run| format::bytes(run.machine.memory_bytes as f64)),
+        ),
+        ("kernel", machine(|run| run.machine.kernel.clone())),
+        (
+            "clock source",
+            machine(|run| run.machine.clocksource.clone()),
+        ),
+        ("throng", machine(|run| run.throng_version.clone())),
+        ("network", machine(|run| run.network.used.name().to_owned())),
+        ("repeats", machine(|run| run.plan.repeats.to_string())),
+        ("quick form", machine(|run| run.plan.quick.to_string())),
+        ("begun", machine(|run| run.started_at.clone())),
+        ("interrupted", machine(|run| run.interrupted.to_string())),
+    ];
+    let differ = facts.into_iter().filter(|(_, [one, two])| one != two);
+    let mut cautions: Vec<String> = differ
+        .map(|(what, [of_one, of_two])| {
+            format!(
+                "{what}: {of_one} in {}, {of_two} in {}",
+                first.name, other.name
+            )
+        })
+        .collect();
+    let settings = |run: &RunRecord| run.plan.settings.iter().map(in_full).collect::<Vec<_>>();
+    let (of_one, of_two) = (settings(one), settings(two));
+    let same_rows = of_one.iter().filter_map(|(row, asked)| {
+        let (_, other) = of_two.iter().find(|(other, _)| other == row)?;
+        (asked != other).then(|| {
+            format!("what was asked at {row} differs (throng report --format json shows both)")
+        })
+    });
+    cautions.extend(same_rows.take(1));
+    cautions
+}
+
+/// A setting under its words, with all that was asked but which CPUs.
+fn in_full(setting: &throng_record::Setting) -> (String, throng_record::Setting) {
+    let mut asked = setting.clone();
+    asked.server_cpus.clear();
+    asked.generator_cpus.clear();
+    (heading(setting), asked)
+}
