@@ -4,8 +4,10 @@
 //! at different times: their repeats have no partners, and the ratio is that of Hodges and Lehmann ([`ratio::of_samples`]). "Faster" and "slower" are said where the
 //! interval does not hold 1. Fewer repeats than an interval needs, and figures that are bounds, decide nothing.
 
-use std::fmt;
+mod cautions;
+mod error;
 
+pub use error::CompareError;
 use serde::Serialize;
 use throng_record::{Plan, RunRecord, Trial};
 
@@ -100,50 +102,6 @@ pub enum Verdict {
     NoRatio,
 }
 
-/// Why runs cannot be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CompareError {
-    /// They are of different experiments: names and what each is.
-    Experiments([(String, &'static str); 2]),
-    /// They have no target and setting in common: those of each.
-    NothingInCommon([(String, Vec<String>); 2]),
-    /// A run has no such target: its name, and those that it has.
-    Target {
-        /// As it was written.
-        name: String,
-        /// What may be written instead.
-        known: Vec<String>,
-    },
-    /// No run has a figure of that name.
-    Figure {
-        /// As it was written.
-        name: String,
-        /// What may be written instead.
-        known: Vec<String>,
-    },
-}
-
-impl fmt::Display for CompareError {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Experiments([(one, is_of), (other, other_is_of)]) => write!(
-                to,
-                "{one} is a run of {is_of} and {other} one of {other_is_of}, which measure different things; compare runs of one experiment"
-            ),
-            Self::NothingInCommon([(one, rows), (other, other_rows)]) => write!(
-                to,
-                "{one} and {other} have no target and setting in common: {} and {}",
-                rows.join(", "),
-                other_rows.join(", ")
-            ),
-            Self::Target { name, .. } => write!(to, "the run has no target `{name}`"),
-            Self::Figure { name, .. } => write!(to, "the runs have no figure `{name}`"),
-        }
-    }
-}
-
-impl std::error::Error for CompareError {}
-
 /// Compares runs with the first of them, in these figures or the usual ones.
 ///
 /// # Errors
@@ -168,7 +126,7 @@ pub fn runs(
             return Err(CompareError::Experiments([told(&first), told(other)]));
         }
         let before = comparison.lines.len();
-        comparison.cautions.extend(cautions(&first, other));
+        comparison.cautions.extend(cautions::between(&first, other));
         for cell in first.record.plan.cells() {
             let row = row_of(&first.record.plan, cell);
             let same = other.record.plan.cells();
@@ -460,56 +418,4 @@ fn wanted(plan: &Plan, keys: &[String]) -> Result<Vec<Figure>, CompareError> {
 fn row_of(plan: &Plan, (target, setting): (u32, u32)) -> (String, String) {
     let target = &plan.targets[target as usize].name;
     (target.clone(), heading(&plan.settings[setting as usize]))
-}
-
-/// What differs between two runs besides what they measured.
-fn cautions(first: &Named<'_>, other: &Named<'_>) -> Vec<String> {
-    let (one, two) = (first.record, other.record);
-    let machine = |of: fn(&RunRecord) -> String| [of(one), of(two)];
-    let facts = [
-        ("CPU", machine(|run| run.machine.cpu_model.clone())),
-        ("CPUs", machine(|run| run.machine.cpus_online.to_string())),
-        (
-            "memory",
-            machine(|run| format::bytes(run.machine.memory_bytes as f64)),
-        ),
-        ("kernel", machine(|run| run.machine.kernel.clone())),
-        (
-            "clock source",
-            machine(|run| run.machine.clocksource.clone()),
-        ),
-        ("throng", machine(|run| run.throng_version.clone())),
-        ("network", machine(|run| run.network.used.name().to_owned())),
-        ("repeats", machine(|run| run.plan.repeats.to_string())),
-        ("quick form", machine(|run| run.plan.quick.to_string())),
-        ("begun", machine(|run| run.started_at.clone())),
-        ("interrupted", machine(|run| run.interrupted.to_string())),
-    ];
-    let differ = facts.into_iter().filter(|(_, [one, two])| one != two);
-    let mut cautions: Vec<String> = differ
-        .map(|(what, [of_one, of_two])| {
-            format!(
-                "{what}: {of_one} in {}, {of_two} in {}",
-                first.name, other.name
-            )
-        })
-        .collect();
-    let settings = |run: &RunRecord| run.plan.settings.iter().map(in_full).collect::<Vec<_>>();
-    let (of_one, of_two) = (settings(one), settings(two));
-    let same_rows = of_one.iter().filter_map(|(row, asked)| {
-        let (_, other) = of_two.iter().find(|(other, _)| other == row)?;
-        (asked != other).then(|| {
-            format!("what was asked at {row} differs (throng report --format json shows both)")
-        })
-    });
-    cautions.extend(same_rows.take(1));
-    cautions
-}
-
-/// A setting under its words, with all that was asked but which CPUs.
-fn in_full(setting: &throng_record::Setting) -> (String, throng_record::Setting) {
-    let mut asked = setting.clone();
-    asked.server_cpus.clear();
-    asked.generator_cpus.clear();
-    (heading(setting), asked)
 }
