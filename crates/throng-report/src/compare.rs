@@ -6,6 +6,7 @@
 
 mod cautions;
 mod error;
+mod words;
 
 pub use error::CompareError;
 use serde::Serialize;
@@ -13,12 +14,11 @@ use throng_record::{Plan, RunRecord, Trial};
 
 use crate::figure::{Figure, OneTrial};
 use crate::figures;
-use crate::format;
-use crate::markdown;
 use crate::median::{self, Estimate, Spread};
 use crate::ratio;
 use crate::setting::heading;
 use crate::standing::Standing;
+use crate::target;
 use crate::unit::{Better, Unit};
 use crate::worth::Sorted;
 
@@ -230,31 +230,29 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Of each repeat that has it.
-    fn values(&self, figure: &Figure) -> Vec<(u32, f64)> {
+    fn value(&self, figure: &Figure, trial: &Trial) -> Option<f64> {
         let plan = self.plan;
-        let value =
-            |trial: &&Trial| Some((trial.repeat, figure.of_trial(&OneTrial { plan, trial })?));
-        self.sorted.basis.iter().filter_map(value).collect()
+        figure.of_trial(&OneTrial { plan, trial })
+    }
+
+    /// Of each trial that has it.
+    fn values(&self, figure: &Figure) -> Vec<f64> {
+        let trials = self.sorted.basis.iter();
+        trials
+            .filter_map(|trial| self.value(figure, trial))
+            .collect()
     }
 }
 
-type Repeats = [Vec<(u32, f64)>; 2];
-
-fn of_runs([before, after]: &Repeats) -> Option<Estimate> {
-    let plain =
-        |values: &[(u32, f64)]| -> Vec<f64> { values.iter().map(|(_, value)| *value).collect() };
-    ratio::of_samples(&plain(after), &plain(before))
+/// Of two runs, whose repeats have no partners.
+fn of_runs([before, after]: &[Side<'_>; 2], figure: &Figure) -> Option<Estimate> {
+    ratio::of_samples(&after.values(figure), &before.values(figure))
 }
 
-fn of_targets([before, after]: &Repeats) -> Option<Estimate> {
-    let pair = |(repeat, value): &(u32, f64)| {
-        let mut partners = before.iter();
-        let (_, partner) = partners.find(|(other, _)| other == repeat)?;
-        Some((*value, *partner))
-    };
-    let pairs: Vec<(f64, f64)> = after.iter().filter_map(pair).collect();
-    ratio::of_pairs(&pairs)
+/// Of two targets of one run, repeat by repeat.
+fn of_targets([before, after]: &[Side<'_>; 2], figure: &Figure) -> Option<Estimate> {
+    let of_trial = |trial: &Trial| after.value(figure, trial);
+    ratio::of_pairs(&after.sorted.pairs(&before.sorted, of_trial))
 }
 
 fn line(
@@ -262,14 +260,10 @@ fn line(
     (target, setting): &(String, String),
     figure: &Figure,
     sides: &[Side<'_>; 2],
-    ratio_of: fn(&Repeats) -> Option<Estimate>,
+    ratio_of: fn(&[Side<'_>; 2], &Figure) -> Option<Estimate>,
 ) -> Option<Line> {
-    let repeats = [&sides[0], &sides[1]].map(|side| side.values(figure));
     let words = figure.unit.words();
-    let medians = [&repeats[0], &repeats[1]].map(|values| {
-        let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
-        median::estimate(&values).map(|estimate| estimate.median)
-    });
+    let medians = [&sides[0], &sides[1]].map(|side| median::median_of(side.values(figure)));
     let [Some(before), Some(after)] = medians else {
         return None;
     };
@@ -277,7 +271,7 @@ fn line(
     if before == 0.0 && after == 0.0 {
         return None;
     }
-    let ratio = ratio_of(&repeats);
+    let ratio = ratio_of(sides, figure);
     let is_bound = sides
         .iter()
         .any(|side| side.sorted.standing != Standing::Ranked);
@@ -316,83 +310,6 @@ fn verdict(figure: &Figure, ratio: &Estimate) -> Verdict {
     }
 }
 
-impl Verdict {
-    /// In words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::More => "more",
-            Self::Less => "less",
-            Self::NoDifferenceSeen => "no difference seen",
-            Self::TooFewRepeats => "too few repeats to tell",
-            Self::OnlyABound => "a bound only",
-            Self::NoRatio => "no ratio to 0",
-        }
-    }
-}
-
-impl Line {
-    /// `1.07× [1.02×, 1.11×]`.
-    #[must_use]
-    pub fn ratio_in_words(&self) -> String {
-        let times = Unit::Times.words();
-        self.ratio.map_or_else(
-            || format::ABSENT.to_owned(),
-            |ratio| times(ratio.median) + &format::spread(&ratio, times),
-        )
-    }
-}
-
-impl Comparison {
-    /// As GitHub Markdown, under a sentence that sums it up.
-    #[must_use]
-    pub fn markdown(&self, sentence: &str) -> String {
-        let mut text = format!("{}\n", markdown::escaped(sentence));
-        let cautions = self
-            .cautions
-            .iter()
-            .map(|one| format!("not the same: {one}"));
-        let cautions: Vec<String> = cautions.collect();
-        if !cautions.is_empty() {
-            text += &format!("\n{}", markdown::bullets(&cautions));
-        }
-        let header = [
-            ("target", false),
-            ("setting", false),
-            ("figure", false),
-            ("other", false),
-            ("first", true),
-            ("other", true),
-            ("other ÷ first", true),
-            ("", false),
-        ];
-        let header = header.map(|(heading, is_right)| (heading.to_owned(), is_right));
-        let cells = |line: &Line| {
-            let Line {
-                target,
-                setting,
-                figure,
-                other,
-                before,
-                after,
-                ..
-            } = line.clone();
-            let (ratio, verdict) = (line.ratio_in_words(), line.verdict.words().to_owned());
-            vec![
-                target, setting, figure, other, before, after, ratio, verdict,
-            ]
-        };
-        let lines = self.lines.iter().map(cells);
-        text += &format!("\n{}", markdown::table(header.to_vec(), lines));
-        if !self.unmatched.is_empty() {
-            text += &format!("\nNot compared:\n\n{}", markdown::bullets(&self.unmatched));
-        }
-        text
-    }
-}
-
 fn wanted(plan: &Plan, keys: &[String]) -> Result<Vec<Figure>, CompareError> {
     let figures = figures::of_plan(plan);
     let find = |key: &str| figures.iter().find(|figure| figure.key == key).cloned();
@@ -416,6 +333,7 @@ fn wanted(plan: &Plan, keys: &[String]) -> Result<Vec<Figure>, CompareError> {
 
 /// Its target and its setting in words.
 fn row_of(plan: &Plan, (target, setting): (u32, u32)) -> (String, String) {
-    let target = &plan.targets[target as usize].name;
-    (target.clone(), heading(&plan.settings[setting as usize]))
+    let setting = plan.settings.get(setting as usize);
+    let setting = setting.map_or_else(String::new, heading);
+    (target::name(plan, target).to_owned(), setting)
 }

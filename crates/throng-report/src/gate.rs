@@ -9,16 +9,17 @@ mod amount;
 
 use std::fmt;
 
-use throng_record::{Plan, RunRecord, Trial};
+use throng_record::{Plan, RunRecord};
 
 use crate::figure::{Figure, OneTrial};
 use crate::figures;
 use crate::format;
 use crate::median::Spread;
-use crate::ratio;
+use crate::ratio::{self, Bound, Compared};
 use crate::row::Row;
 use crate::standing::Standing;
 use crate::summary::Summary;
+use crate::target;
 use crate::unit::Unit;
 use crate::worth::Sorted;
 
@@ -176,9 +177,10 @@ impl Gate {
     }
 
     fn judge_row(&self, record: &RunRecord, row: &Row) -> Judged {
+        let sorted = sorted(record, row);
         let (ends, bound) = match self.against {
-            Against::Value(value) => (self.value(row), value),
-            Against::Baseline(factor) => (self.ratio(record, row), factor),
+            Against::Value(value) => (self.value(row, &sorted), value),
+            Against::Baseline(factor) => (self.ratio(record, row, &sorted), factor),
         };
         let whose = format!("{} at {}", row.target, row.heading);
         match ends {
@@ -193,7 +195,7 @@ impl Gate {
         }
     }
 
-    fn value(&self, row: &Row) -> Result<Ends, String> {
+    fn value(&self, row: &Row, sorted: &Sorted<'_>) -> Result<Ends, String> {
         let found = row.found(&self.figure.key).ok_or("it has no such figure")?;
         let words = self.figure.unit.words();
         let (low, high) = match found.spread {
@@ -205,7 +207,17 @@ impl Gate {
         };
         let spread = found.estimate();
         let spread = spread.map(|estimate| format::spread(&estimate, words));
-        let (low, high, mark) = self.open_ends(row, low, high);
+        let (low, high, mark) = match self.bound(sorted) {
+            Some(Bound::Exact) => (low, high, ""),
+            Some(Bound::AtLeast) => (low, f64::INFINITY, "≥ "),
+            Some(Bound::AtMost) => (0.0, high, "≤ "),
+            None => {
+                return Err(format!(
+                    "{}, which may be too much or too little",
+                    words(found.value)
+                ));
+            }
+        };
         Ok(Ends {
             low,
             high,
@@ -213,58 +225,57 @@ impl Gate {
         })
     }
 
-    fn ratio(&self, record: &RunRecord, row: &Row) -> Result<Ends, String> {
-        let of = |target: &str| {
-            let mut targets = record.plan.targets.iter();
-            let target = targets.position(|one| one.name == target).unwrap_or(0);
-            Sorted::new(record, target as u32, row.setting)
-        };
-        let baseline = &record.plan.targets[record.plan.baseline as usize].name;
-        let (own, of_baseline) = (of(&row.target), of(baseline));
+    fn ratio(&self, record: &RunRecord, row: &Row, own: &Sorted<'_>) -> Result<Ends, String> {
         let plan = &record.plan;
-        let value = |trial: &Trial| self.figure.of_trial(&OneTrial { plan, trial });
-        let pairs = own.basis.iter().filter_map(|trial| {
-            let mut partners = of_baseline.basis.iter();
-            let partner = partners.find(|other| other.repeat == trial.repeat)?;
-            Some((value(trial)?, value(partner)?))
+        let of_baseline = Sorted::new(record, plan.baseline, row.setting);
+        let pairs = own.pairs(&of_baseline, |trial| {
+            self.figure.of_trial(&OneTrial { plan, trial })
         });
-        let pairs: Vec<(f64, f64)> = pairs.collect();
         let estimate = ratio::of_pairs(&pairs).ok_or("nothing to compare")?;
         let times = Unit::Times.words();
-        let said = times(estimate.median);
+        let said = format!(
+            "{} {}",
+            times(estimate.median),
+            target::name(plan, plan.baseline)
+        );
+        let is_bound = [own, &of_baseline].map(|one| one.standing == Standing::Qualified);
         match estimate.spread {
-            Spread::Single => Err(format!("{said} {baseline}, of one trial each")),
-            Spread::Interval95 { low, high } | Spread::Range { low, high } => {
-                let is_bound = |one: &Sorted<'_>| one.standing == Standing::Qualified;
-                if is_bound(&own) || is_bound(&of_baseline) {
-                    return Err(format!(
-                        "{said} {baseline}, and one of them is a bound only"
-                    ));
-                }
-                let spread = format::spread(&estimate, times);
-                Ok(Ends {
-                    low,
-                    high,
-                    words: format!("{said} {baseline}{spread}"),
-                })
+            Spread::Single => Err(format!("{said}, of one trial each")),
+            _ if is_bound.contains(&true) => {
+                Err(format!("{said}, and one of them is a bound only"))
             }
+            Spread::Interval95 { low, high } | Spread::Range { low, high } => Ok(Ends {
+                low,
+                high,
+                words: said + &format::spread(&estimate, times),
+            }),
         }
     }
 
-    /// Of a row that is a bound, the end at which nothing is known: a generator at its limit gives too little throughput, one that is late too much latency; a
-    /// rate that was not kept gives too little.
-    fn open_ends(&self, row: &Row, low: f64, high: f64) -> (f64, f64, &'static str) {
-        if row.standing != Standing::Qualified {
-            return (low, high, "");
-        }
-        let has_missed_rate = row.rate.is_some_and(|rate| !rate.is_kept);
-        match self.figure.unit {
-            Unit::PerSecond => (low, f64::INFINITY, "≥ "),
-            Unit::Nanoseconds if has_missed_rate => (low, f64::INFINITY, "≥ "),
-            Unit::Nanoseconds => (0.0, high, "≤ "),
-            _ => (low, high, ""),
+    /// What the figure says of the true one; `None` where it may be wrong in both ways. Of a row that stands with a reservation latencies and throughput are
+    /// bounds, and nothing else is.
+    fn bound(&self, sorted: &Sorted<'_>) -> Option<Bound> {
+        let compared = match self.figure.unit {
+            _ if self.figure.quantile().is_some() => Compared::LatencyP99,
+            Unit::PerSecond => Compared::MessagesPerSecond,
+            _ => return Some(Bound::Exact),
+        };
+        match sorted.standing {
+            Standing::Qualified => sorted.bound(compared),
+            _ => Some(Bound::Exact),
         }
     }
+}
+
+/// The trials of a row.
+fn sorted<'a>(record: &'a RunRecord, row: &Row) -> Sorted<'a> {
+    let mut targets = (0..).zip(&record.plan.targets);
+    let place = targets.find(|(_, target)| target.name == row.target);
+    Sorted::new(
+        record,
+        place.map_or(u32::MAX, |(place, _)| place),
+        row.setting,
+    )
 }
 
 impl Relation {

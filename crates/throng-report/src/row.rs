@@ -280,15 +280,9 @@ fn compare(
     let compared = leading.compared()?;
     let bound = Bound::of_ratio(target.bound(compared)?, baseline.bound(compared)?)?;
     let plan = &record.plan;
-    let figure = |trial: &Trial| leading.of_trial(&OneTrial { plan, trial });
-    let pairs: Vec<(f64, f64)> = target
-        .basis
-        .iter()
-        .filter_map(|trial| {
-            let partner = baseline.basis.iter().find(|b| b.repeat == trial.repeat)?;
-            Some((figure(trial)?, figure(partner)?))
-        })
-        .collect();
+    let pairs = target.pairs(baseline, |trial| {
+        leading.of_trial(&OneTrial { plan, trial })
+    });
     let estimate = ratio::of_pairs(&pairs)?;
     Some(Ratio {
         compared,

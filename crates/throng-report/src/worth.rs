@@ -112,6 +112,22 @@ impl<'a> Sorted<'a> {
         all.filter(|trial| trial.stands()).collect()
     }
 
+    /// A number of each trial that the row stands on, beside that of the same repeat of the other row.
+    pub(crate) fn pairs(
+        &self,
+        other: &Self,
+        of_trial: impl Fn(&Trial) -> Option<f64>,
+    ) -> Vec<(f64, f64)> {
+        let pair = |trial: &&Trial| {
+            let partner = other
+                .basis
+                .iter()
+                .find(|other| other.repeat == trial.repeat)?;
+            Some((of_trial(trial)?, of_trial(partner)?))
+        };
+        self.basis.iter().filter_map(pair).collect()
+    }
+
     pub(crate) fn of_worth(&self, worth: Worth) -> impl Iterator<Item = &'a Trial> {
         self.all
             .iter()

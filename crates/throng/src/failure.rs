@@ -50,6 +50,14 @@ impl Failure {
         self
     }
 
+    /// The next step where a name is unknown: the nearest one, or else where they all are.
+    pub(crate) fn meant(self, nearest: Option<impl Display>, otherwise: impl Display) -> Self {
+        match nearest {
+            Some(nearest) => self.hint(format_args!("did you mean `{nearest}`?")),
+            None => self.hint(otherwise),
+        }
+    }
+
     /// Takes the hint out of a message of the other crates: its first line has the next step last, after a semicolon that is in no
     /// parentheses and no quotation. Lines below it quote something, such as a server's output, and stay.
     pub(crate) fn with_hint_parted(mut self) -> Self {

@@ -83,10 +83,10 @@ impl GateFlags {
 
 /// The first of them, and how many more.
 fn some(words: &[&str]) -> String {
-    let named = words[..words.len().min(NAMED_MAX)].join("; ");
-    match words.len() - words.len().min(NAMED_MAX) {
-        0 => named,
-        more => format!("{named}; and {more} more"),
+    let (named, others) = words.split_at(words.len().min(NAMED_MAX));
+    match others.len() {
+        0 => named.join("; "),
+        more => format!("{}; and {more} more", named.join("; ")),
     }
 }
 
@@ -94,12 +94,8 @@ fn failure(error: GateError) -> Failure {
     let failure = Failure::usage(&error);
     match &error {
         GateError::Figure { name, known } => {
-            let known = known.iter().map(String::as_str);
-            let meant = match nearest(name, known) {
-                Some(meant) => format!("did you mean `{meant}`? "),
-                None => String::new(),
-            };
-            failure.hint(format!("{meant}throng explain lists them all"))
+            let meant = nearest(name, known.iter().map(String::as_str));
+            failure.meant(meant, "throng explain lists them all")
         }
         GateError::Form(_) | GateError::Value { .. } | GateError::NoOther(_) => {
             failure.with_hint_parted()

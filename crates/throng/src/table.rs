@@ -1,6 +1,8 @@
 //! Lists for people as tables, as wide as the terminal allows.
 
-use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    Cell, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
 
 use crate::output;
 
@@ -22,29 +24,63 @@ pub(crate) fn list<T>(rows: &[T], layouts: &[&[Column<T>]]) -> String {
     list_within(output::stdout_width(), rows, layouts)
 }
 
+/// A list in groups, each under its heading: the columns are as wide in one as in the other.
+pub(crate) fn groups<T>(rows: &[T], heading: fn(&T) -> String, layouts: &[&[Column<T>]]) -> String {
+    let width = output::stdout_width();
+    let columns = fitting(width, rows, layouts);
+    let widths: Vec<u16> = columns
+        .iter()
+        .map(|column| natural(rows, column) as u16)
+        .collect();
+    let group = |rows: &[T]| {
+        let mut table = tabled(width, rows, columns);
+        for (column, width) in table.column_iter_mut().zip(&widths) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(*width)));
+        }
+        let heading = rows.first().map(heading).unwrap_or_default();
+        format!("\n{heading}\n{}", text_of(table))
+    };
+    rows.chunk_by(|one, other| heading(one) == heading(other))
+        .map(group)
+        .collect()
+}
+
 fn list_within<T>(width: Option<u16>, rows: &[T], layouts: &[&[Column<T>]]) -> String {
+    text_of(tabled(width, rows, fitting(width, rows, layouts)))
+}
+
+fn fitting<'a, T>(width: Option<u16>, rows: &[T], layouts: &[&'a [Column<T>]]) -> &'a [Column<T>] {
     let has_room = |columns: &&&[Column<T>]| {
         width.is_none_or(|width| least_width(rows, columns) <= usize::from(width))
     };
     let fitting = layouts.iter().find(has_room).or(layouts.last());
-    let columns: &[Column<T>] = fitting.copied().unwrap_or_default();
+    fitting.copied().unwrap_or_default()
+}
+
+fn tabled<T>(width: Option<u16>, rows: &[T], columns: &[Column<T>]) -> Table {
     let mut table = within(width, columns.iter().map(|(heading, _)| *heading));
     for row in rows {
         table.add_row(columns.iter().map(|(_, cell)| Cell::new(cell(row))));
     }
-    text_of(table)
+    table
 }
 
 /// The columns at their natural widths; of the last one no more than [`LAST_MIN`].
 fn least_width<T>(rows: &[T], columns: &[Column<T>]) -> usize {
-    let natural = |(heading, cell): &Column<T>| {
-        let cells = rows.iter().map(|row| cell(row).chars().count());
-        cells.chain([heading.chars().count()]).max().unwrap_or(0) + GAP
-    };
     let Some((last, others)) = columns.split_last() else {
         return 0;
     };
-    others.iter().map(natural).sum::<usize>() + natural(last).min(LAST_MIN)
+    others
+        .iter()
+        .map(|column| natural(rows, column))
+        .sum::<usize>()
+        + natural(rows, last).min(LAST_MIN)
+}
+
+/// With the gap behind it.
+fn natural<T>(rows: &[T], (heading, cell): &Column<T>) -> usize {
+    let cells = rows.iter().map(|row| cell(row).chars().count());
+    cells.chain([heading.chars().count()]).max().unwrap_or(0) + GAP
 }
 
 fn within<'a>(width: Option<u16>, header: impl IntoIterator<Item = &'a str>) -> Table {

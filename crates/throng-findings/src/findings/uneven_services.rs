@@ -22,7 +22,7 @@ const RATIO_MIN: f64 = 1.5;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<UnevenServices> {
     let tasks = evidence.phases().tasks()?;
-    // One that failed is told by name, and what it was not asked the others were not kept from.
+    // A service that failed is told by name, and clients that lost it ask the others less.
     if tasks.failed_services().next().is_some() {
         return None;
     }
@@ -81,7 +81,7 @@ impl Words for UnevenServices {
         };
         let times = ratio(apart(self.request_ns_mean, self.request_ns_median));
         let median = time_ns(self.request_ns_median);
-        let beside = if self.request_ns_mean > self.request_ns_median {
+        let against = if self.request_ns_mean > self.request_ns_median {
             format!("{times} times as long as the median of all ({median})")
         } else {
             format!("the median of all took {times} times as long ({median})")
@@ -95,7 +95,7 @@ impl Words for UnevenServices {
             None => String::new(),
         };
         format!(
-            "{what} {} of {} took {} for a request on average, {beside}{cpu}.",
+            "{what} {} of {} took {} for a request on average, {against}{cpu}.",
             self.number,
             self.of,
             time_ns(self.request_ns_mean),

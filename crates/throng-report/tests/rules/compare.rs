@@ -66,7 +66,7 @@ fn what_else_differs_is_said_before_any_ratio() {
             runs.unmatched
         );
     }
-    let page = runs.markdown("A sentence.");
+    let page = runs.markdown();
     assert!(
         page.contains("not the same: kernel") && page.contains("Not compared"),
         "{page}"

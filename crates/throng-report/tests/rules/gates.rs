@@ -36,6 +36,9 @@ fn both_ends_of_the_interval_decide_and_an_open_end_decides_nothing() {
     assert_eq!(of_io_uring("throughput > 150k"), [Met, Met]);
     let (_, words) = &decided("throughput < 200k", "io-uring")[1];
     assert!(words.contains("≥ ") && words.contains('['), "{words}");
+    // Its latencies are too great at the most, and its server's CPU time is what it is.
+    assert_eq!(of_io_uring("p99 > 1us"), [Met, Undecided]);
+    assert_eq!(of_io_uring("server_cpu_per_message_ns > 1us"), [Met, Met]);
 }
 
 #[test]

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use throng_catalogue::suggest::nearest;
 use throng_record::RunRecord;
-use throng_record::format::plural;
-use throng_report::compare::{self, CompareError, Comparison, Line, Named, Verdict};
+use throng_report::compare::{self, CompareError, Comparison, Line, Named};
 
 use crate::exit::Exit;
 use crate::experiment::RunsFlag;
@@ -87,82 +86,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let comparison = comparison.map_err(failure)?;
     let text = match arguments.format {
         Form::Terminal => terminal(&comparison),
-        Form::Markdown => comparison.markdown(&sentence(&comparison)),
+        Form::Markdown => comparison.markdown(),
         Form::Json => output::json(&comparison),
     };
     output::write(&text, arguments.output.as_deref())?;
     Ok(Exit::Success)
 }
 
-/// A line as it is shown: cells of one column are equally wide in all tables.
-struct Shown {
-    row: String,
-    other: String,
-    cells: [String; 5],
-}
-
-const FIGURE: Column<Shown> = ("figure", |line| line.cells[0].clone());
-const FIRST: Column<Shown> = ("first", |line| line.cells[1].clone());
-const OTHER: Column<Shown> = ("other", |line| line.cells[2].clone());
-const RATIO: Column<Shown> = ("other ÷ first", |line| line.cells[3].clone());
-const VERDICT: Column<Shown> = ("", |line| line.cells[4].clone());
+const FIGURE: Column<Line> = ("figure", |line| line.heading.clone());
+const FIRST: Column<Line> = ("first", |line| line.before.clone());
+const OTHER: Column<Line> = ("other", |line| line.after.clone());
+const RATIO: Column<Line> = ("other ÷ first", Line::ratio_in_words);
+const VERDICT: Column<Line> = ("", |line| line.verdict.words().to_owned());
 
 /// The first that has room.
-const LAYOUTS: &[&[Column<Shown>]] = &[
+const LAYOUTS: &[&[Column<Line>]] = &[
     &[FIGURE, FIRST, OTHER, RATIO, VERDICT],
     &[FIGURE, RATIO, VERDICT],
 ];
 
-fn aligned(lines: &[Line]) -> Vec<Shown> {
-    let cells = |line: &Line| {
-        [
-            line.heading.clone(),
-            line.before.clone(),
-            line.after.clone(),
-            line.ratio_in_words(),
-            line.verdict.words().to_owned(),
-        ]
-    };
-    let wide = |text: &String| text.chars().count();
-    let widest = |column: usize| lines.iter().map(|line| wide(&cells(line)[column])).max();
-    let widths = [0, 1, 2, 3].map(|column| widest(column).unwrap_or(0));
-    let shown = |line: &Line| {
-        let mut cells = cells(line);
-        for (cell, width) in cells.iter_mut().zip(widths) {
-            // A terminal's table cuts blanks off at the end of a cell, but not these.
-            let missing = width.saturating_sub(wide(cell));
-            cell.push_str(&"\u{a0}".repeat(missing));
-        }
-        Shown {
-            row: format!("{} at {}", line.target, line.setting),
-            other: line.other.clone(),
-            cells,
-        }
-    };
-    lines.iter().map(shown).collect()
-}
-
 fn terminal(comparison: &Comparison) -> String {
-    let mut text = format!("{}\n", sentence(comparison));
+    let mut text = format!("{}\n", comparison.sentence());
     for caution in &comparison.cautions {
         text += &format!("not the same: {caution}\n");
     }
-    let several = comparison
-        .lines
-        .iter()
-        .any(|line| line.other != comparison.lines[0].other);
-    let shown: Vec<Shown> = aligned(&comparison.lines);
-    let mut rest = &shown[..];
-    while let Some(first) = rest.first() {
-        let is_same = |line: &&Shown| line.row == first.row && line.other == first.other;
-        let (group, others) = rest.split_at(rest.iter().take_while(is_same).count());
-        let whose = match several {
-            true => format!("{} · {}", first.row, first.other),
-            false => first.row.clone(),
-        };
-        text += &format!("\n{whose}\n{}", table::list(group, LAYOUTS));
-        rest = others;
-    }
+    let lines = &comparison.lines;
+    let row = |line: &Line| format!("{} at {}", line.target, line.setting);
+    let row_of = |line: &Line| {
+        let Line {
+            target,
+            setting,
+            other,
+            ..
+        } = line;
+        format!("{target} at {setting} · {other}")
+    };
+    let several = lines.iter().any(|line| line.other != lines[0].other);
+    text += &table::groups(lines, if several { row_of } else { row }, LAYOUTS);
     if !comparison.unmatched.is_empty() {
         text += "\nNot compared\n";
         for row in &comparison.unmatched {
@@ -172,39 +132,12 @@ fn terminal(comparison: &Comparison) -> String {
     text
 }
 
-/// The answer first: in how many lines something is seen.
-fn sentence(comparison: &Comparison) -> String {
-    let verdicts = [
-        Verdict::Faster,
-        Verdict::Slower,
-        Verdict::More,
-        Verdict::Less,
-        Verdict::NoDifferenceSeen,
-        Verdict::TooFewRepeats,
-        Verdict::OnlyABound,
-        Verdict::NoRatio,
-    ];
-    let parts = verdicts.into_iter().filter_map(|verdict| {
-        let lines = comparison.lines.iter();
-        match lines.filter(|line| line.verdict == verdict).count() {
-            0 => None,
-            number => Some(format!("{number} {}", verdict.words())),
-        }
-    });
-    let figures = plural(comparison.lines.len() as u64, "figure");
-    let parts = parts.collect::<Vec<_>>().join(", ");
-    format!("Compared with {}, {figures}: {parts}.", comparison.first)
-}
-
 fn failure(error: CompareError) -> Failure {
     let failure = Failure::usage(&error);
     match &error {
         CompareError::Target { name, known } | CompareError::Figure { name, known } => {
-            let nearest = nearest(name, known.iter().map(String::as_str));
-            match nearest {
-                Some(meant) => failure.hint(format!("did you mean `{meant}`?")),
-                None => failure.hint(format!("there are {}", known.join(", "))),
-            }
+            let meant = nearest(name, known.iter().map(String::as_str));
+            failure.meant(meant, format_args!("there are {}", known.join(", ")))
         }
         CompareError::Experiments(_) => failure.with_hint_parted(),
         CompareError::NothingInCommon(_) => {

@@ -50,11 +50,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         let nearest = suggest::nearest(&asked, names.iter().map(String::as_str));
         let meant =
             nearest.and_then(|meant| topics.iter().find(|topic| named(&topic.name) == meant));
-        let hint = match meant {
-            Some(meant) => format!("did you mean `{}`?", meant.name),
-            None => "`throng explain` lists all there is".to_owned(),
-        };
-        return Err(Failure::usage(format_args!("nothing is called '{asked}'")).hint(hint));
+        let failure = Failure::usage(format_args!("nothing is called '{asked}'"));
+        let meant = meant.map(|topic| &topic.name);
+        return Err(failure.meant(meant, "`throng explain` lists all there is"));
     }
     output::write(&format!("{}\n", texts.join("\n\n")), None)?;
     Ok(Exit::Success)

@@ -110,8 +110,8 @@ fn unknown(name: &str) -> Failure {
     let failure = Failure::usage(format_args!(
         "there is no built-in plan `{name}`, and no file of that name"
     ));
-    match nearest(name, names()) {
-        Some(meant) => failure.hint(format_args!("did you mean `{meant}`?")),
-        None => failure.hint("throng run --list shows the plans that are built in"),
-    }
+    failure.meant(
+        nearest(name, names()),
+        "throng run --list shows the plans that are built in",
+    )
 }

@@ -87,10 +87,8 @@ fn meant<'a>(catalogue: &'a Catalogue, names: &[String]) -> Result<Vec<&'a Serve
         if meant.is_empty() && name != ALL {
             let failure =
                 Failure::usage(format_args!("there is no server `{name}` in the catalogue"));
-            return Err(match catalogue.nearest(name) {
-                Some(meant) => failure.hint(format_args!("did you mean `{meant}`?")),
-                None => failure.hint("throng servers lists those there are"),
-            });
+            let nearest = catalogue.nearest(name);
+            return Err(failure.meant(nearest, "throng servers lists those there are"));
         }
         for server in meant {
             if !servers.contains(&server) {

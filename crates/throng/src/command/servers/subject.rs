@@ -75,10 +75,8 @@ fn meant_by<'a>(word: &str, catalogue: &'a Catalogue) -> Result<Vec<Candidate<'a
 fn unknown(word: &str, catalogue: &Catalogue) -> Failure {
     let failure = Failure::usage(format_args!("there is no server `{word}`"));
     let model = || nearest(word, Model::ALL.into_iter().map(Model::name)).map(str::to_owned);
-    match catalogue.nearest(word).or_else(model) {
-        Some(meant) => failure.hint(format_args!("did you mean `{meant}`?")),
-        None => failure.hint("throng servers lists them"),
-    }
+    let nearest = catalogue.nearest(word).or_else(model);
+    failure.meant(nearest, "throng servers lists them")
 }
 
 pub(super) fn built_in(model: Model, program: &Path) -> Subject<'_> {
