@@ -12,6 +12,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod judge;
+mod picture;
 mod rules;
 mod test;
 
@@ -35,6 +36,8 @@ enum Command {
     Test(test::TestArguments),
     /// throng beside captures, kernel counters and servers of known behaviour; writes docs/results/truth.md.
     Judge,
+    /// A chart of a run as a picture, for documents.
+    Picture(picture::PictureArguments),
     /// What the instrument itself costs, as ratios measured side by side.
     Bench(bench::BenchArguments),
 }
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(),
         Command::Test(arguments) => test::run(&arguments),
         Command::Judge => judge::run(),
+        Command::Picture(arguments) => picture::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };
     match result {

@@ -75,6 +75,7 @@ impl Series {
         let mut sample = SeriesSample {
             at_ns: now_ns.saturating_sub(self.started_at_ns),
             accept_queue: self.accept_queue(),
+            time_wait: self.time_wait(),
             replies,
             generator_cpu_ns: since(generator_cpu_ns, self.generator_cpu_before_ns),
             ..SeriesSample::default()
@@ -98,6 +99,10 @@ impl Series {
     fn accept_queue(&self) -> Option<u32> {
         let listener = self.network.find_listener(self.listener?).ok()??;
         Some(listener.accept_queue)
+    }
+
+    fn time_wait(&self) -> Option<u32> {
+        u32::try_from(self.network.time_wait().ok()??).ok()
     }
 }
 

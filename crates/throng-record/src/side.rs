@@ -81,6 +81,8 @@ pub struct SeriesSample {
     pub at_ns: u64,
     /// Connections in the listener's accept queue; absent where there is no TCP listener on this host.
     pub accept_queue: Option<u32>,
+    /// Sockets in `TIME_WAIT` in the trial's network (`/proc/net/sockstat`); absent where it could not be read.
+    pub time_wait: Option<u32>,
     /// Resident set of the server.
     pub server_rss_bytes: u64,
     /// Threads of the server.

@@ -5,9 +5,11 @@
 //! interval does not hold 1. Fewer repeats than an interval needs, and figures that are bounds, decide nothing.
 
 mod cautions;
+mod charts;
 mod error;
 mod words;
 
+pub use charts::page;
 pub use error::CompareError;
 use serde::Serialize;
 use throng_record::{Plan, RunRecord, Trial};
@@ -74,6 +76,10 @@ pub struct Line {
     pub before: String,
     /// In the other, in words.
     pub after: String,
+    /// Both as numbers, medians over repeats.
+    pub values: [Estimate; 2],
+    /// What they count.
+    pub unit: Unit,
     /// The other ÷ the first, with its interval; absent where the first is 0.
     pub ratio: Option<Estimate>,
     /// What that says.
@@ -263,12 +269,12 @@ fn line(
     ratio_of: fn(&[Side<'_>; 2], &Figure) -> Option<Estimate>,
 ) -> Option<Line> {
     let words = figure.unit.words();
-    let medians = [&sides[0], &sides[1]].map(|side| median::median_of(side.values(figure)));
+    let medians = [&sides[0], &sides[1]].map(|side| median::estimate(&side.values(figure)));
     let [Some(before), Some(after)] = medians else {
         return None;
     };
     // What neither has, such as errors, is no line.
-    if before == 0.0 && after == 0.0 {
+    if before.median == 0.0 && after.median == 0.0 {
         return None;
     }
     let ratio = ratio_of(sides, figure);
@@ -285,9 +291,11 @@ fn line(
         target: target.clone(),
         setting: setting.clone(),
         figure: figure.key.to_string(),
-        heading: figure.heading.replace("\n/", " /").replace('\n', " "),
-        before: words(before),
-        after: words(after),
+        heading: figure.heading_in_line(),
+        before: words(before.median),
+        after: words(after.median),
+        values: [before, after],
+        unit: figure.unit,
         ratio,
         verdict,
     })

@@ -2,6 +2,7 @@
 //!
 //! Renderers know this trait and no experiment. Each experiment is a folder in [`crate::experiments`].
 
+use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;
 use crate::grid::Grid;
 use crate::measured::Measured;
@@ -36,6 +37,11 @@ pub(crate) trait Experiment: Measured {
 
     /// What a screen has: tables, then grids.
     fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>);
+
+    /// What is looked at, the chart of the question first.
+    fn charts(&self, _drawn: &Drawn<'_>) -> Vec<Chart> {
+        Vec::new()
+    }
 
     /// Columns of the last setting beside the overview of a sweep, the weightiest first.
     fn costs(&self, _summary: &Summary<'_>) -> Vec<Column<Row>> {

@@ -249,10 +249,27 @@ impl Figure {
         self.key.strip_suffix(end).unwrap_or(&self.key)
     }
 
+    /// Its heading in one line.
+    pub(crate) fn heading_in_line(&self) -> String {
+        self.heading.replace("\n/", " /").replace('\n', " ")
+    }
+
     /// The distribution that it is a point of, in one trial.
     pub(crate) fn latencies_of<'a>(&self, trial: &'a Trial) -> Option<&'a Histogram> {
         match self.source {
             Source::Latency(of, _) => of(trial),
+            Source::Number(..) | Source::Share(_) | Source::Cost(..) => None,
+        }
+    }
+
+    /// The distribution that it is a point of, of all messages of these trials.
+    pub(crate) fn all_latencies<'a>(
+        &self,
+        trials: &[&Trial],
+        merges: &'a mut Merges,
+    ) -> Option<&'a Live> {
+        match self.source {
+            Source::Latency(of, _) => merges.of(self.stem(), trials, of).ok()?,
             Source::Number(..) | Source::Share(_) | Source::Cost(..) => None,
         }
     }

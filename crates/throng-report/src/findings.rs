@@ -137,7 +137,8 @@ impl Found<'_> {
         format!("{}: {happened}.", self.title_and_place())
     }
 
-    fn title_and_place(&self) -> String {
+    /// What it is called, where it was worst, and how often it was found.
+    pub(crate) fn title_and_place(&self) -> String {
         let title = kind(self.worst).title;
         let place = match self.places.first() {
             Some(Place {

@@ -1,4 +1,4 @@
-//! A stored run as something to read: a terminal table, Markdown, CSV or JSON.
+//! A stored run as something to read: a terminal table, a page with charts, Markdown, CSV or JSON.
 //!
 //! Reporting only reads the record: it opens no socket, reads no clock and asks no terminal, so that the same run gives the
 //! same report anywhere and at any time. The caller says how wide the page is and whether it may be coloured, and prints.
@@ -11,13 +11,14 @@
 //!
 //! **From rows to pages.** An experiment is a folder of [`experiments`]: the sentences of its answer, its columns (mostly the keys of figures), how to read them,
 //! and what is published. `experiment` is what each of them answers; `table` is what columns are made from, `grid` a table whose columns the run decides, `overview`
-//! the table of a sweep, `view` the parts of a report in their order, `context` what stands above the tables and `notes` what stands below. `terminal`, `markdown`
-//! and `csv` are the renderers, and know no experiment; `hdr_log` is for other programs.
+//! the table of a sweep, `chart` what is drawn, `view` the parts of a report in their order, `context` what stands above the tables and `notes` what stands below. `terminal`, `html`,
+//! `markdown` and `csv` are the renderers, and know no experiment; `hdr_log` and [`hgrm`] are for other programs.
 //!
 //! **From rows to verdicts.** A [`gate`] is a condition on a figure under which a run fails a build; [`compare`] sets runs beside each other.
 #![forbid(unsafe_code)]
 
 mod answer;
+mod chart;
 pub mod checks;
 mod circumstances;
 pub mod compare;
@@ -37,6 +38,8 @@ pub mod format;
 pub mod gate;
 mod grid;
 mod hdr_log;
+pub mod hgrm;
+mod html;
 mod leading;
 mod legend;
 mod listener;
@@ -76,6 +79,8 @@ use throng_record::RunRecord;
 pub enum Format {
     /// Tables to look at.
     Terminal,
+    /// One page with charts and tables, for a browser.
+    Html,
     /// The same tables as GitHub Markdown, with the run's circumstances above them.
     Markdown,
     /// One line for each trial, units in the column names.
@@ -86,17 +91,21 @@ pub enum Format {
     Json,
     /// The latencies of each trial, for the tools of `HdrHistogram`.
     HdrLog,
+    /// The percentiles of each row, for `hdr-plot`: files, see [`hgrm::files`]; as one text these one after another.
+    Hgrm,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Terminal,
+        Self::Html,
         Self::Markdown,
         Self::Csv,
         Self::CsvTidy,
         Self::Json,
         Self::HdrLog,
+        Self::Hgrm,
     ];
 
     /// The name used by flags.
@@ -104,11 +113,13 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
+            Self::Html => "html",
             Self::Markdown => "markdown",
             Self::Csv => "csv",
             Self::CsvTidy => "csv-tidy",
             Self::Json => "json",
             Self::HdrLog => "hdr-log",
+            Self::Hgrm => "hgrm",
         }
     }
 }
@@ -129,10 +140,15 @@ pub struct Options {
 pub fn render(record: &RunRecord, format: Format, options: &Options) -> String {
     match format {
         Format::Terminal => terminal::render(&Summary::of(record), options),
+        Format::Html => html::render(record),
         Format::Markdown => markdown::render(&Summary::of(record)),
         Format::Csv => csv::wide(record),
         Format::CsvTidy => csv::tidy(record),
         Format::HdrLog => hdr_log::render(record),
+        Format::Hgrm => match &hgrm::files(record)[..] {
+            [] => "# no latencies\n".to_owned(),
+            files => files.iter().map(|(_, text)| text.as_str()).collect(),
+        },
         Format::Json => {
             let mut text = serde_json::to_string_pretty(&Summary::of(record))
                 .expect("a summary holds nothing that JSON cannot");

@@ -10,13 +10,16 @@ use crate::format::{self, exact, plural};
 use crate::slowest::SlowRequest;
 use crate::summary::{Summary, Unseen};
 
+/// The title of the section of findings.
+pub(crate) const FINDINGS: &str = "Findings";
+
 /// Everything below the tables, each section with its title; those with nothing to say are left out.
 pub(crate) fn sections(summary: &Summary<'_>) -> Vec<Section> {
     let experiment = experiments::of(summary.plan.experiment);
     let found = summary.findings.iter().map(Found::sentences);
     let slowest = summary.slowest.iter().map(SlowRequest::line);
     let mut sections = vec![
-        ("Findings", found.collect()),
+        (FINDINGS, found.collect()),
         (
             "Slowest requests, and where their time went",
             slowest.collect(),
@@ -34,6 +37,16 @@ pub(crate) fn sections(summary: &Summary<'_>) -> Vec<Section> {
     ]);
     sections.retain(|(_, notes)| !notes.is_empty());
     sections
+}
+
+/// What is to be kept in mind, a line each.
+pub(crate) fn doubts(summary: &Summary<'_>) -> Vec<String> {
+    let remarks = summary.remarks.iter().map(|remark| remark.headline());
+    let disturbed = summary.disturbed.as_ref();
+    let disturbed = disturbed.map(|some| some.headline(summary.trials_made));
+    let left_out = summary.plan.left_out.iter();
+    let left_out = left_out.map(|one| format!("{} left out: {}", one.name, one.why));
+    remarks.chain(disturbed).chain(left_out).collect()
 }
 
 fn how_to_read(summary: &Summary<'_>) -> Vec<String> {

@@ -22,6 +22,16 @@ pub enum Compared {
     LatencyP99,
 }
 
+impl Compared {
+    /// The key of the figure.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::MessagesPerSecond => "messages_per_second",
+            Self::LatencyP99 => "latency_ns_p99",
+        }
+    }
+}
+
 /// What a figure says of the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -25,6 +25,9 @@ type Words<R> = Rc<dyn Fn(&R) -> String>;
 /// Whether a row is a reason to show a column.
 type Worth<R> = Rc<dyn Fn(&R) -> bool>;
 
+/// What a cell is sorted by.
+type Number<R> = Rc<dyn Fn(&R) -> Option<f64>>;
+
 /// A column of a table.
 pub(crate) struct Column<R> {
     /// In one or two lines.
@@ -34,6 +37,7 @@ pub(crate) struct Column<R> {
     /// It says what is wrong with a row: parts of a table without such a column leave out rows without figures.
     pub(crate) says_why: bool,
     words: Words<R>,
+    number: Option<Number<R>>,
     is_worth_it: Option<Worth<R>>,
 }
 
@@ -42,6 +46,7 @@ impl<R> Clone for Column<R> {
         Self {
             heading: self.heading.clone(),
             words: Rc::clone(&self.words),
+            number: self.number.clone(),
             is_worth_it: self.is_worth_it.clone(),
             ..*self
         }
@@ -59,6 +64,7 @@ impl<R> Column<R> {
             is_figure: false,
             says_why: false,
             words: Rc::new(words),
+            number: None,
             is_worth_it: None,
         }
     }
@@ -87,6 +93,14 @@ impl<R> Column<R> {
         }
     }
 
+    /// Words that say a number.
+    pub(crate) fn of_number(self, number: impl Fn(&R) -> Option<f64> + 'static) -> Self {
+        Self {
+            number: Some(Rc::new(number)),
+            ..self
+        }
+    }
+
     pub(crate) fn headed(self, heading: &str) -> Self {
         Self {
             heading: heading.to_owned(),
@@ -97,6 +111,11 @@ impl<R> Column<R> {
     /// The cell of a row.
     pub(crate) fn cell(&self, row: &R) -> String {
         (self.words)(row)
+    }
+
+    /// The number that the cell of a row says, where it says one.
+    pub(crate) fn number(&self, row: &R) -> Option<f64> {
+        self.number.as_ref()?(row)
     }
 
     /// Whether it has anything of this row.
@@ -147,7 +166,10 @@ fn column(figures: &[Figure], key: Cow<'static, str>, cell: FigureCell) -> Colum
     let words = known.map_or(format::hundredths as fn(f64) -> String, |known| {
         known.unit.words()
     });
-    Column::words(heading, move |row: &Row| cell(row, &key, words)).aligned_right()
+    let own = key.clone();
+    Column::words(heading, move |row: &Row| cell(row, &key, words))
+        .aligned_right()
+        .of_number(move |row: &Row| row.value(&own))
 }
 
 /// Of a rate that was not kept latencies are lower bounds: what was never sent has waited too. So they are of requests that failed.

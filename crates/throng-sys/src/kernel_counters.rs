@@ -103,12 +103,8 @@ impl KernelCounters {
         Ok(())
     }
 
-    /// `TCP: inuse 1 orphan 0 tw 97 alloc 1 mem 288`.
     fn add_time_wait(&mut self, sockstat: &str) {
-        let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"));
-        let mut words = tcp.unwrap_or_default().split_whitespace();
-        let value = words.find(|word| *word == "tw").and_then(|_| words.next());
-        if let Some(count) = value.and_then(|value| value.parse().ok()) {
+        if let Some(count) = time_wait(sockstat) {
             self.values.insert(TIME_WAIT.to_owned(), count);
         }
     }
@@ -133,6 +129,22 @@ impl KernelCounters {
         }
         Ok(())
     }
+}
+
+/// `TCP: inuse 1 orphan 0 tw 97 alloc 1 mem 288`.
+fn time_wait(sockstat: &str) -> Option<i64> {
+    let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"));
+    let mut words = tcp?.split_whitespace();
+    words.find(|word| *word == "tw")?;
+    words.next()?.parse().ok()
+}
+
+/// Sockets in `TIME_WAIT` in the network namespace in which this `sockstat` of `/proc/net` was opened; of the calling thread's where there is none.
+pub(crate) fn time_wait_now(sockstat: Option<&File>) -> io::Result<Option<i64>> {
+    Ok(match sockstat {
+        Some(file) => time_wait(&String::from_utf8_lossy(&kernel_file::read_again(file)?)),
+        None => time_wait(&kernel_file::read("/proc/thread-self/net/sockstat")?),
+    })
 }
 
 #[cfg(test)]

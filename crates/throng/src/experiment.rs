@@ -31,7 +31,7 @@ pub(crate) struct ReportFlags {
     /// Show every table, cause and remedy in the terminal, instead of one screen
     #[arg(long, help_heading = "Report")]
     full: bool,
-    /// File for the report [default: standard output]
+    /// File for the report, for hgrm a folder [default: standard output]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Report")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -56,6 +56,9 @@ pub(crate) struct RunFlags {
     /// Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet
     #[arg(long, conflicts_with = "patience", help_heading = "Load")]
     strict: bool,
+    /// Write no report.html beside the record
+    #[arg(long, help_heading = "Report")]
+    no_html: bool,
     #[command(flatten)]
     report: ReportFlags,
     #[command(flatten)]
@@ -63,6 +66,9 @@ pub(crate) struct RunFlags {
     #[command(flatten)]
     runs: RunsFlag,
 }
+
+/// The page beside a record.
+const PAGE: &str = "report.html";
 
 /// Where the handshakes are kept as they were seen.
 #[derive(Debug, Args)]
@@ -99,6 +105,9 @@ impl ReportFlags {
     /// Makes the report and writes it where it is wanted.
     pub(crate) fn write(&self, record: &RunRecord) -> Result<(), Failure> {
         let file = self.output.as_deref();
+        if self.format == Format::Hgrm {
+            return write_each(&throng_report::hgrm::files(record), file);
+        }
         let text = throng_report::render(
             record,
             self.format,
@@ -106,6 +115,29 @@ impl ReportFlags {
         );
         output::write(&text, file)
     }
+}
+
+/// One file to standard output, or as many as there are to a folder.
+fn write_each(files: &[(String, String)], folder: Option<&Path>) -> Result<(), Failure> {
+    let Some(folder) = folder else {
+        return match files {
+            [(_, text)] => output::write(text, None),
+            [] => Err(Failure::failed("this run has no latencies")
+                .hint("throng report says what it has")),
+            several => Err(Failure::usage(format_args!(
+                "this run has latencies of {} distributions, and the form has one for each file",
+                several.len()
+            ))
+            .hint("name a folder for them: --output FOLDER")),
+        };
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::failed(format_args!("cannot make the folder {}", folder.display()))
+            .cause(error)
+            .hint("give another place with --output")
+    })?;
+    let mut files = files.iter();
+    files.try_for_each(|(name, text)| output::write(text, Some(&folder.join(name))))
 }
 
 /// What the models say of themselves.
@@ -188,12 +220,22 @@ fn conclude(finished: &Finished, run: &RunFlags, gates: &[Gate]) -> Result<Exit,
     let mut complaints = verdict::complaints(record);
     complaints.extend(run.gates.judge(gates, record));
     complaints.iter().for_each(Failure::print);
-    let folder = path.parent().unwrap_or(path).display();
+    let folder = path.parent().unwrap_or(path);
+    let drawn = match run.no_html {
+        true => Ok(None),
+        false => draw(record, folder).map(Some),
+    };
+    let charts = match &drawn {
+        Ok(Some(page)) => format!("charts: {}; ", page.display()),
+        Ok(None) | Err(_) => String::new(),
+    };
     note(format_args!(
-        "the record is {}; other reports: throng report {folder} --format markdown|csv|csv-tidy|json|hdr-log",
-        path.display()
+        "{charts}the record: {}; other reports: throng report {} --format html|markdown|csv|csv-tidy|json|hdr-log|hgrm",
+        path.display(),
+        folder.display(),
     ));
     written?;
+    drawn?;
     match captured {
         Some(Ok(0)) => note(format_args!(
             "no segment of handshakes was captured: {}",
@@ -210,6 +252,18 @@ fn conclude(finished: &Finished, run: &RunFlags, gates: &[Gate]) -> Result<Exit,
         (false, true) => Exit::Success,
         (false, false) => Exit::Failed,
     })
+}
+
+/// The page with charts, where the record is.
+fn draw(record: &RunRecord, folder: &Path) -> Result<PathBuf, Failure> {
+    let page = folder.join(PAGE);
+    let text = throng_report::render(record, Format::Html, &throng_report::Options::default());
+    std::fs::write(&page, text).map_err(|error| {
+        Failure::failed(format_args!("cannot write {}", page.display()))
+            .cause(error)
+            .hint("the record is there; make the page elsewhere with throng report --format html --output FILE")
+    })?;
+    Ok(page)
 }
 
 fn run_failure(error: RunError) -> Failure {

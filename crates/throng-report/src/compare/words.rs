@@ -34,6 +34,12 @@ impl Verdict {
 }
 
 impl Line {
+    /// The row: `epoll-edge at 100 connections`.
+    #[must_use]
+    pub fn row(&self) -> String {
+        format!("{} at {}", self.target, self.setting)
+    }
+
     /// `1.07× [1.02×, 1.11×]`.
     #[must_use]
     pub fn ratio_in_words(&self) -> String {
@@ -61,6 +67,17 @@ impl Comparison {
             self.first,
             parts.join(", ")
         )
+    }
+
+    /// What a page is called.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let mut others: Vec<&str> = self.lines.iter().map(|line| line.other.as_str()).collect();
+        others.dedup();
+        match others[..] {
+            [other] => format!("{other} compared with {}", self.first),
+            _ => format!("Compared with {}", self.first),
+        }
     }
 
     /// As GitHub Markdown.

@@ -5,12 +5,14 @@
 
 pub mod along;
 mod answer;
+mod charts;
 mod notes;
 pub mod published;
 mod tables;
 
 use throng_record::{Setting, TargetRecord, Trial};
 
+use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;
 use crate::detail::Detail;
 use crate::experiment::Experiment;
@@ -75,6 +77,10 @@ impl Experiment for Accept {
 
     fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
         (tables::brief(summary), Vec::new())
+    }
+
+    fn charts(&self, drawn: &Drawn<'_>) -> Vec<Chart> {
+        charts::charts(drawn)
     }
 
     fn legend(&self, summary: &Summary<'_>) -> Vec<String> {

@@ -5,12 +5,14 @@
 //! whole; failed and slow requests are sums, since one in a thousand counts. What was not seen is absent, and never 0.
 
 mod answer;
+mod charts;
 mod notes;
 pub mod published;
 mod tables;
 
 use throng_record::{Plan, Setting, TargetRecord, Trial};
 
+use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;
 use crate::experiment::Experiment;
 use crate::format::{exact, plural, setting_ns};
@@ -71,6 +73,10 @@ impl Experiment for Backlog {
 
     fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
         (Vec::new(), tables::times(summary).into_iter().collect())
+    }
+
+    fn charts(&self, drawn: &Drawn<'_>) -> Vec<Chart> {
+        charts::charts(drawn)
     }
 
     fn legend(&self, summary: &Summary<'_>) -> Vec<String> {

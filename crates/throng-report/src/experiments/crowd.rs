@@ -98,7 +98,9 @@ fn outcome(row: &Row) -> String {
 
 /// How far the connecting came; where that is nowhere, why.
 pub(crate) fn opened() -> Column<Row> {
-    Column::words("connections\nopened", outcome).that_says_why()
+    Column::words("connections\nopened", outcome)
+        .that_says_why()
+        .of_number(|row| row.value("connected"))
 }
 
 /// All that went wrong.

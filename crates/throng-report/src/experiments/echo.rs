@@ -93,16 +93,20 @@ impl OfMessages for Echo {
             .collect()
     }
 
+    fn published_rate(&self, row: &Row) -> Option<f64> {
+        match &row.published {
+            Some(Published::Echo(beside)) => Some(beside.published_messages_per_second),
+            _ => None,
+        }
+    }
+
     fn sources(&self, summary: &Summary<'_>) -> Vec<String> {
         sources(summary)
     }
 }
 
 fn published() -> Column<Row> {
-    let words = |row: &Row| match &row.published {
-        Some(Published::Echo(beside)) => format::rate(beside.published_messages_per_second),
-        _ => absent(),
-    };
+    let words = |row: &Row| Echo.published_rate(row).map_or_else(absent, format::rate);
     Column::words("published", words).aligned_right()
 }
 

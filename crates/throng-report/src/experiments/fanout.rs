@@ -4,6 +4,7 @@
 //! Left out on purpose: ranks. Which target is faster depends on the phase, and on the number of connections, which is the question.
 
 mod answer;
+mod charts;
 mod late;
 mod notes;
 pub mod order;
@@ -14,6 +15,7 @@ mod tables;
 use throng_record::{Arrivals, Setting, Trial};
 
 use crate::answer::chosen;
+use crate::chart::{Chart, Drawn};
 use crate::circumstances::{Circumstances, quoted};
 use crate::detail::Detail;
 use crate::experiment::{Experiment, Section};
@@ -58,6 +60,10 @@ impl Experiment for Fanout {
 
     fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
         (Vec::new(), overview::grids(summary))
+    }
+
+    fn charts(&self, drawn: &Drawn<'_>) -> Vec<Chart> {
+        charts::charts(drawn)
     }
 
     fn legend(&self, summary: &Summary<'_>) -> Vec<String> {

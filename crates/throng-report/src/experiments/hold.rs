@@ -4,6 +4,7 @@
 //! Left out on purpose: ranks. How many can be held is one question, at how many bytes each another.
 
 mod answer;
+mod charts;
 pub mod curve;
 pub mod memory;
 mod notes;
@@ -11,6 +12,7 @@ mod tables;
 
 use throng_record::{Sequence, Setting, Trial};
 
+use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;
 use crate::detail::Detail;
 use crate::experiment::{Experiment, Section};
@@ -55,6 +57,10 @@ impl Experiment for Hold {
 
     fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
         (tables::brief(summary), Vec::new())
+    }
+
+    fn charts(&self, drawn: &Drawn<'_>) -> Vec<Chart> {
+        charts::charts(drawn)
     }
 
     fn legend(&self, summary: &Summary<'_>) -> Vec<String> {

@@ -1,9 +1,11 @@
 //! What the experiments of messages have in common, on kept connections or on one for each: columns, words, and who leads.
 
 pub(crate) mod answer;
+pub(crate) mod charts;
 pub(crate) mod legend;
 pub(crate) mod notes;
 
+use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;
 use crate::experiment::{Experiment, Section};
 use crate::grid::Grid;
@@ -31,6 +33,11 @@ pub(crate) trait OfMessages: Measured {
 
     /// Those of the last setting beside the overview of a sweep.
     fn costs(&self, summary: &Summary<'_>) -> Vec<Column<Row>>;
+
+    /// What is published of a row's throughput.
+    fn published_rate(&self, _row: &Row) -> Option<f64> {
+        None
+    }
 
     /// Whence the published figures are, and what is different there.
     fn sources(&self, _summary: &Summary<'_>) -> Vec<String> {
@@ -77,6 +84,10 @@ impl<T: OfMessages> Experiment for T {
         OfMessages::costs(self, summary)
     }
 
+    fn charts(&self, drawn: &Drawn<'_>) -> Vec<Chart> {
+        charts::charts(drawn, &|row| self.published_rate(row))
+    }
+
     fn legend(&self, summary: &Summary<'_>) -> Vec<String> {
         legend::lines(summary)
     }
@@ -100,7 +111,9 @@ impl<T: OfMessages> Experiment for T {
 
 pub(crate) fn rate(summary: &Summary<'_>) -> Column<Row> {
     let compared = summary.compared();
-    Column::words(summary.unit, move |row: &Row| throughput(row, compared)).that_says_why()
+    Column::words(summary.unit, move |row: &Row| throughput(row, compared))
+        .that_says_why()
+        .of_number(|row| row.value("messages_per_second"))
 }
 
 /// Left out where there is nothing to compare.
@@ -114,6 +127,7 @@ pub(crate) fn ratio(summary: &Summary<'_>) -> Column<Row> {
         true => absent(),
         false => against_baseline(row),
     })
+    .of_number(|row| Some(row.ratio_to_baseline.as_ref()?.estimate.median))
 }
 
 pub(crate) fn limit() -> Column<Row> {

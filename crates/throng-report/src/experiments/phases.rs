@@ -3,10 +3,12 @@
 //! Left out on purpose: ranks. A sequence has no single figure that it is about.
 
 mod answer;
+mod charts;
 mod tables;
 
 use throng_record::{PhaseName, Trial};
 
+use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;
 use crate::experiment::{Experiment, Section};
 use crate::experiments::{crowd, messages};
@@ -53,6 +55,10 @@ impl Experiment for Phases {
 
     fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
         (tables::brief(summary), Vec::new())
+    }
+
+    fn charts(&self, drawn: &Drawn<'_>) -> Vec<Chart> {
+        charts::charts(drawn)
     }
 
     fn legend(&self, summary: &Summary<'_>) -> Vec<String> {

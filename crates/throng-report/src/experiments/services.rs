@@ -4,6 +4,7 @@
 //! Left out on purpose: ranks. Rows are read beside each other, and what is asked of them differs.
 
 mod answer;
+mod charts;
 pub mod failed;
 mod notes;
 pub mod published;
@@ -11,6 +12,7 @@ mod tables;
 
 use throng_record::{Plan, Setting, Stop, TargetRecord, TasksSpec, Trial};
 
+use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;
 use crate::detail::Detail;
 use crate::experiment::Experiment;
@@ -72,6 +74,10 @@ impl Experiment for Services {
 
     fn brief(&self, summary: &Summary<'_>) -> (Vec<Brief>, Vec<Grid>) {
         (vec![tables::brief(summary)], Vec::new())
+    }
+
+    fn charts(&self, drawn: &Drawn<'_>) -> Vec<Chart> {
+        charts::charts(drawn)
     }
 
     fn legend(&self, summary: &Summary<'_>) -> Vec<String> {

@@ -8,6 +8,7 @@ use crate::context;
 use crate::experiments;
 use crate::findings::Found;
 use crate::grid::Grid;
+use crate::notes;
 use crate::overview::{self, Overview};
 use crate::view::{self, Brief};
 
@@ -43,12 +44,7 @@ impl Page<'_> {
     fn sections(&self, room: usize) -> Vec<String> {
         let summary = self.summary;
         let findings: Vec<String> = summary.findings.iter().map(Found::headline).collect();
-        let remarks = summary.remarks.iter().map(|remark| remark.headline());
-        let disturbed = summary.disturbed.as_ref();
-        let disturbed = disturbed.map(|some| some.headline(summary.trials_made));
-        let left_out = summary.plan.left_out.iter();
-        let left_out = left_out.map(|one| format!("{} left out: {}", one.name, one.why));
-        let doubts: Vec<String> = remarks.chain(disturbed).chain(left_out).collect();
+        let doubts = notes::doubts(summary);
         // Doubts may have half of it, findings what these leave.
         let of_doubts = self
             .height(&doubts)

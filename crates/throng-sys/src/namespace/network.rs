@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use super::raw;
-use crate::kernel_counters::KernelCounters;
+use crate::kernel_counters::{self, KernelCounters};
 use crate::packet::{Interfaces, PacketSocket, SegmentTap, TapError};
 use crate::sock_diag::{self, Listener, SocketDiagnostics, UnixListener};
 
@@ -128,5 +128,14 @@ impl Network {
             }
             None => KernelCounters::read(),
         }
+    }
+
+    /// Sockets in `TIME_WAIT` now; absent where the kernel does not tell.
+    ///
+    /// # Errors
+    /// What reading `sockstat` says.
+    pub fn time_wait(&self) -> io::Result<Option<i64>> {
+        let sockstat = self.private.as_ref().map(|private| &private.sockstat);
+        kernel_counters::time_wait_now(sockstat)
     }
 }

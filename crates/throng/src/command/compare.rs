@@ -18,7 +18,7 @@ Examples:
   throng compare 'before the fix' latest        see throng runs --help for labels
   throng compare latest --target epoll-edge --target tokio
   throng compare old new --figure latency_ns_p99_9 --figure server_system_share
-  throng compare old new --format markdown --output comparison.md
+  throng compare old new --format html --output comparison.html
 
 Targets and settings that both have are compared. \"faster\" and \"slower\" are said where the 95 % interval of the
 ratio does not contain 1, which takes four repeats in each run.";
@@ -50,6 +50,8 @@ pub(crate) struct Arguments {
 enum Form {
     /// A table to look at
     Terminal,
+    /// A page with charts, both in each
+    Html,
     /// The same as GitHub Markdown, for an issue or a pull request
     Markdown,
     /// For programs
@@ -86,6 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let comparison = comparison.map_err(failure)?;
     let text = match arguments.format {
         Form::Terminal => terminal(&comparison),
+        Form::Html => compare::page(&comparison, &named, &arguments.targets),
         Form::Markdown => comparison.markdown(),
         Form::Json => output::json(&comparison),
     };
@@ -111,18 +114,9 @@ fn terminal(comparison: &Comparison) -> String {
         text += &format!("not the same: {caution}\n");
     }
     let lines = &comparison.lines;
-    let row = |line: &Line| format!("{} at {}", line.target, line.setting);
-    let row_of = |line: &Line| {
-        let Line {
-            target,
-            setting,
-            other,
-            ..
-        } = line;
-        format!("{target} at {setting} · {other}")
-    };
+    let row_of = |line: &Line| format!("{} · {}", line.row(), line.other);
     let several = lines.iter().any(|line| line.other != lines[0].other);
-    text += &table::groups(lines, if several { row_of } else { row }, LAYOUTS);
+    text += &table::groups(lines, if several { row_of } else { Line::row }, LAYOUTS);
     if !comparison.unmatched.is_empty() {
         text += "\nNot compared\n";
         for row in &comparison.unmatched {

@@ -206,16 +206,20 @@ impl Outcome {
     }
 }
 
-/// The same without patience for disturbed trials, since tests count them and are bound in time, and with everything that a report can say.
+/// The same without patience for disturbed trials, since tests count them and are bound in time, without a page with charts, which weighs megabytes, and with
+/// everything that a report can say.
 pub(crate) fn as_tests_want<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
-    const MEASURING: [&str; 7] = [
-        "echo", "backlog", "churn", "accept", "fanout", "hold", "run",
+    const MEASURING: [&str; 8] = [
+        "echo", "backlog", "churn", "accept", "fanout", "hold", "services", "run",
     ];
     let mut words = arguments.to_vec();
     let is_told = words.contains(&"--patience") || words.contains(&"--strict");
     let measures = words.first().is_some_and(|word| MEASURING.contains(word));
     if measures && !is_told {
         words.splice(1..1, ["--patience", "0"]);
+    }
+    if measures && !words.contains(&"--no-html") {
+        words.insert(1, "--no-html");
     }
     if measures || words.first() == Some(&"report") {
         words.insert(1, "--full");

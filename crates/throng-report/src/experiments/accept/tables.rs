@@ -104,7 +104,10 @@ fn slope_of(heading: &str, cost: PickCost) -> Column<Row> {
         let slope = cost(row).and_then(|(_, cost)| cost.slope.as_ref());
         slope.map_or_else(absent, slope_words)
     };
-    Column::words(heading, words).aligned_right()
+    let number = move |row: &Row| Some(cost(row)?.1.slope.as_ref()?.ns_per_connection);
+    Column::words(heading, words)
+        .aligned_right()
+        .of_number(number)
 }
 
 /// `6.12 ns [6.05, 6.20]`.

@@ -120,9 +120,13 @@ fn times_theme(summary: &Summary<'_>) -> Vec<Column<Row>> {
         }
     };
     vec![
-        Column::words("total time", total).that_says_why(),
+        Column::words("total time", total)
+            .that_says_why()
+            .of_number(|row| row.value("duration_ns")),
         figure(&summary.figures, "duration_least_ns"),
-        Column::words("amplified", amplified).aligned_right(),
+        Column::words("amplified", amplified)
+            .aligned_right()
+            .of_number(|row| row.value("amplification")),
         Column::words("published\ntime", of_published(published)).aligned_right(),
         Column::words(
             "published\namplified",
@@ -150,6 +154,7 @@ fn account(summary: &Summary<'_>) -> Vec<Column<Row>> {
                 .map_or_else(absent, |time| format!("{mark}{}", format::time_ns(time)))
         })
         .aligned_right()
+        .of_number(move |row| row.value(key))
     };
     let mut columns = vec![
         latency("connect\np50", "connect_latency_ns_p50"),

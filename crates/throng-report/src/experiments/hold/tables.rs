@@ -80,8 +80,8 @@ fn themes(summary: &Summary<'_>) -> [Vec<Column<Row>>; 3] {
 }
 
 /// What a connection takes, by whom.
-const SERVER: &str = "server_memory_per_connection_bytes";
-const GENERATOR: &str = "generator_bytes_per_connection";
+pub(super) const SERVER: &str = "server_memory_per_connection_bytes";
+pub(super) const GENERATOR: &str = "generator_bytes_per_connection";
 pub(super) const KERNEL: &str = "kernel_bytes_per_connection";
 
 pub(crate) fn brief(summary: &Summary<'_>) -> Vec<Brief> {

@@ -133,6 +133,7 @@ fn done() -> Column<Row> {
     Column::words("client done,\nmean", words)
         .aligned_right()
         .that_says_why()
+        .of_number(|row| row.value(DONE))
 }
 
 fn published() -> Column<Row> {

@@ -1,0 +1,493 @@
+//! From a chart as a value to what Plotly draws. Colours of text, lines and ground are the page's business, as they follow the reader's scheme.
+
+use plotly::common::{
+    AxisSide, ColorScale, ColorScalePalette, DashType, ErrorData, ErrorType, Font, HoverInfo, Line,
+    LineShape, Marker, MarkerSymbol, Mode, Orientation, Title,
+};
+use plotly::layout::{
+    Annotation, Axis as PlotAxis, AxisType, BarMode, HoverMode, Layout, RangeMode, Shape,
+    ShapeLine, ShapeType,
+};
+use plotly::{Bar, HeatMap, Scatter, Traces};
+use serde_json::{Value, json};
+
+use crate::chart::{
+    Axis, Form, Heat, Look, Mark, Panel, Panels, Picture, Point, Scale, Series, View,
+};
+use crate::unit::Unit;
+
+/// Told apart by colour-blind readers, and on white as on black: after Okabe and Ito, without black and yellow.
+const COLOURS: [&str; 7] = [
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8c8c8c",
+];
+/// What is published is of no target.
+const PUBLISHED: &str = "#7a7a7a";
+/// Each with its hollow twin. As many as share no divisor with the colours, so that no two of 42 targets look the same.
+const SYMBOLS: [(MarkerSymbol, MarkerSymbol); 6] = [
+    (MarkerSymbol::Circle, MarkerSymbol::CircleOpen),
+    (MarkerSymbol::Square, MarkerSymbol::SquareOpen),
+    (MarkerSymbol::TriangleUp, MarkerSymbol::TriangleUpOpen),
+    (MarkerSymbol::TriangleDown, MarkerSymbol::TriangleDownOpen),
+    (MarkerSymbol::Pentagon, MarkerSymbol::PentagonOpen),
+    (MarkerSymbol::Star, MarkerSymbol::StarOpen),
+];
+const DASHES: [DashType; 3] = [DashType::Solid, DashType::Dash, DashType::Dot];
+/// Marks on a curve of many points.
+const MARKS_MAX: usize = 8;
+
+/// `{data, layout}`.
+pub(super) fn of_view(view: &View) -> Value {
+    match &view.picture {
+        Picture::Panels(panels) => of_panels(panels),
+        Picture::Heat(heat) => of_heat(heat),
+    }
+}
+
+fn of_panels(panels: &Panels) -> Value {
+    let mut traces = Traces::new();
+    let mut shapes = Vec::new();
+    let mut notes = Vec::new();
+    let number = panels.panels.len();
+    let mut layout = Layout::new()
+        .hover_mode(HoverMode::Closest)
+        .bar_mode(BarMode::Overlay)
+        .bar_gap(0.3)
+        .height(height(panels))
+        .x_axis(axis(&panels.x).anchor(axis_name(number - 1)));
+    for (index, panel) in panels.panels.iter().enumerate() {
+        let y = axis(&panel.y).domain(&domain(index, number));
+        layout = match index {
+            0 => layout.y_axis(y),
+            1 => layout.y_axis2(y),
+            _ => layout.y_axis3(y),
+        };
+        if panel.series.iter().any(|one| one.form == Form::Stacked) {
+            layout = layout.bar_mode(BarMode::Stack);
+        }
+        // Of a target that has several series in a panel, or in several panels, the legend has one.
+        for (place, series) in panel.series.iter().enumerate() {
+            let before = panels.panels[..index]
+                .iter()
+                .flat_map(|other| &other.series);
+            let before = before.chain(&panel.series[..place]);
+            let is_first = !before.into_iter().any(|other| other.name == series.name);
+            for trace in traces_of(series, panels, panel, &axis_name(index), is_first) {
+                traces.push(trace);
+            }
+        }
+        for (level, words) in &panel.levels {
+            let (shape, note) = line_across(level * scale_of(panel.y.unit), words, index);
+            shapes.push(shape);
+            notes.push(note);
+        }
+    }
+    json!({ "data": traces, "layout": layout.shapes(shapes).annotations(notes) })
+}
+
+fn traces_of(
+    series: &Series,
+    panels: &Panels,
+    panel: &Panel,
+    y_axis: &str,
+    is_first: bool,
+) -> Vec<Box<dyn plotly::Trace>> {
+    let scales = (scale_of(panels.x.unit), scale_of(panel.y.unit));
+    let drawn = Drawn {
+        series,
+        scales,
+        y_axis,
+        is_across: matches!(panel.y.scale, Scale::Names(_)),
+    };
+    match series.form {
+        Form::Bar | Form::Stacked => drawn.bars(is_first),
+        _ => drawn.lines(is_first),
+    }
+}
+
+/// A series, and where it is drawn.
+struct Drawn<'a> {
+    series: &'a Series,
+    scales: (f64, f64),
+    y_axis: &'a str,
+    /// Whether its values are along x, since y has names.
+    is_across: bool,
+}
+
+impl Drawn<'_> {
+    /// The line with all sound marks, then the others, which Plotly draws as traces of their own.
+    fn lines(&self, is_first: bool) -> Vec<Box<dyn plotly::Trace>> {
+        let series = self.series;
+        if series.points.is_empty() {
+            return Vec::new();
+        }
+        let all: Vec<&Point> = series.points.iter().collect();
+        let of = |mark: Mark| -> Vec<&Point> {
+            let points = series.points.iter();
+            points.filter(|point| point.mark == mark).collect()
+        };
+        let (sound, hollow, crossed) = (of(Mark::Sound), of(Mark::Hollow), of(Mark::Crossed));
+        let is_sound = sound.len() == all.len();
+        let mut traces = Vec::new();
+        let mut is_first = is_first;
+        let mut add = |points: &[&Point], mode: Mode, mark: Mark| {
+            if !points.is_empty() {
+                traces.push(self.scatter(points, mode, mark, std::mem::take(&mut is_first)));
+            }
+        };
+        match series.form {
+            Form::Marks => {}
+            Form::Steps => add(&all, Mode::Lines, Mark::Sound),
+            _ if is_sound => add(&all, Mode::LinesMarkers, Mark::Sound),
+            _ => add(&all, Mode::Lines, Mark::Sound),
+        }
+        let is_drawn =
+            matches!(series.form, Form::Steps) || (is_sound && series.form != Form::Marks);
+        if !is_drawn {
+            add(&sound, Mode::Markers, Mark::Sound);
+        }
+        add(&hollow, Mode::Markers, Mark::Hollow);
+        add(&crossed, Mode::Markers, Mark::Crossed);
+        traces
+    }
+
+    fn scatter(
+        &self,
+        points: &[&Point],
+        mode: Mode,
+        mark: Mark,
+        in_legend: bool,
+    ) -> Box<dyn plotly::Trace> {
+        let series = self.series;
+        let (x_scale, y_scale) = self.scales;
+        let x: Vec<f64> = points.iter().map(|point| point.x * x_scale).collect();
+        let y: Vec<f64> = points.iter().map(|point| point.y * y_scale).collect();
+        let mut line = Line::new()
+            .color(colour(series.look))
+            .dash(dash(series.look))
+            .width(2.0);
+        if series.form == Form::Steps {
+            line = line.shape(LineShape::Hv);
+        }
+        let mut marker = marker(series.look, mark).size(size(series.form, points.len()));
+        if series.form == Form::Curve {
+            marker = marker.max_displayed(MARKS_MAX);
+        }
+        let mut trace = Scatter::new(x, y)
+            .mode(mode)
+            .name(plain(&series.name))
+            .legend_group(plain(&series.name))
+            .show_legend(in_legend)
+            .line(line)
+            .marker(marker)
+            .y_axis(self.y_axis);
+        trace = match self.is_across {
+            true => match errors(points, |point| point.x, x_scale, series.look) {
+                Some(errors) => trace.error_x(errors),
+                None => trace,
+            },
+            false => match errors(points, |point| point.y, y_scale, series.look) {
+                Some(errors) => trace.error_y(errors),
+                None => trace,
+            },
+        };
+        if points.iter().any(|point| !point.words.is_empty()) {
+            let words = points.iter().map(|point| plain(&point.words)).collect();
+            trace = trace.text_array(words).hover_info(HoverInfo::Text);
+        } else {
+            trace = trace.hover_template("%{fullData.name}: %{y}, %{x}<extra></extra>");
+        }
+        trace
+    }
+
+    /// Bars along x: a trace of its own for each series, which has one place, or one in each bar of a stack.
+    fn bars(&self, is_first: bool) -> Vec<Box<dyn plotly::Trace>> {
+        let series = self.series;
+        let points: Vec<&Point> = series.points.iter().collect();
+        let (crossed, points): (Vec<&Point>, Vec<&Point>) =
+            points.iter().partition(|point| point.mark == Mark::Crossed);
+        let mut traces = Vec::new();
+        if !crossed.is_empty() {
+            traces.push(self.scatter(&crossed, Mode::Markers, Mark::Crossed, false));
+        }
+        if points.is_empty() {
+            return traces;
+        }
+        let (x_scale, y_scale) = self.scales;
+        let is_hollow = points.iter().any(|point| point.mark == Mark::Hollow);
+        let border = Line::new().color(colour(series.look)).width(2.0);
+        let marker = match is_hollow {
+            true => Marker::new().color("rgba(0,0,0,0)").line(border),
+            false => Marker::new().color(colour(series.look)).line(border),
+        };
+        let words = points.iter().map(|point| plain(&point.words)).collect();
+        let x = points.iter().map(|point| point.x * x_scale).collect();
+        let y = points.iter().map(|point| point.y * y_scale).collect();
+        let mut trace = Bar::new(x, y)
+            .orientation(Orientation::Horizontal)
+            .name(plain(&series.name))
+            .show_legend(is_first && series.form == Form::Stacked)
+            .marker(marker)
+            .text_position(plotly::common::TextPosition::None)
+            .hover_text_array(words)
+            .hover_info(HoverInfo::Text)
+            .y_axis(self.y_axis);
+        if let Some(errors) = errors(&points, |point| point.x, x_scale, Look::Published) {
+            trace = trace.error_x(errors);
+        }
+        traces.push(trace);
+        traces
+    }
+}
+
+/// Absent where no point has a spread.
+fn errors(
+    points: &[&Point],
+    value: impl Fn(&Point) -> f64,
+    scale: f64,
+    look: Look,
+) -> Option<ErrorData> {
+    points.iter().find(|point| point.spread.is_some())?;
+    let ends = points.iter().map(|point| {
+        let value = value(point);
+        let (low, high) = point.spread.unwrap_or((value, value));
+        (
+            (value - low).max(0.0) * scale,
+            (high - value).max(0.0) * scale,
+        )
+    });
+    let (below, above) = ends.unzip();
+    Some(
+        ErrorData::new(ErrorType::Data)
+            .symmetric(false)
+            .array(above)
+            .array_minus(below)
+            .color(colour(look))
+            .thickness(1.5)
+            .width(4),
+    )
+}
+
+fn size(form: Form, points: usize) -> usize {
+    match form {
+        Form::Marks if points > 50 => 6,
+        _ => 9,
+    }
+}
+
+fn colour(look: Look) -> &'static str {
+    match look {
+        Look::Target(index) | Look::Part(index) => COLOURS[index % COLOURS.len()],
+        Look::Published => PUBLISHED,
+    }
+}
+
+fn dash(look: Look) -> DashType {
+    match look {
+        Look::Target(index) | Look::Part(index) => {
+            DASHES[index / COLOURS.len() % DASHES.len()].clone()
+        }
+        Look::Published => DashType::Dot,
+    }
+}
+
+fn marker(look: Look, mark: Mark) -> Marker {
+    let (full, hollow) = match look {
+        Look::Target(index) | Look::Part(index) => SYMBOLS[index % SYMBOLS.len()].clone(),
+        Look::Published => (MarkerSymbol::Diamond, MarkerSymbol::DiamondOpen),
+    };
+    let symbol = match mark {
+        Mark::Sound => full,
+        Mark::Hollow => hollow,
+        Mark::Crossed => MarkerSymbol::X,
+    };
+    let marker = Marker::new().symbol(symbol).color(colour(look));
+    match look {
+        // It stands on bars.
+        Look::Published => marker.line(Line::new().color("#ffffff").width(1.0)),
+        _ => marker,
+    }
+}
+
+fn axis_name(index: usize) -> String {
+    match index {
+        0 => "y".to_owned(),
+        more => format!("y{}", more + 1),
+    }
+}
+
+/// The first panel is twice as high as each other.
+fn domain(index: usize, number: usize) -> Vec<f64> {
+    const GAP: f64 = 0.08;
+    let parts = number as f64 + 1.0;
+    let part = (1.0 - GAP * (number as f64 - 1.0)) / parts;
+    if number == 1 {
+        return vec![0.0, 1.0];
+    }
+    let top = match index {
+        0 => 1.0,
+        more => 1.0 - 2.0 * part - GAP - (more as f64 - 1.0) * (part + GAP),
+    };
+    let height = if index == 0 { 2.0 * part } else { part };
+    vec![(top - height).max(0.0), top]
+}
+
+/// In pixels.
+fn height(panels: &Panels) -> usize {
+    let names = panels.panels.iter().map(|panel| match &panel.y.scale {
+        Scale::Names(names) => names.len(),
+        _ => 0,
+    });
+    let series = panels.panels.iter().map(|panel| panel.series.len());
+    match names.max().unwrap_or_default() {
+        // The legend of many series needs its room.
+        0 => (380 + 180 * (panels.panels.len() - 1))
+            .max(60 + 21 * series.max().unwrap_or_default().min(40)),
+        bars => 110 + 26 * bars,
+    }
+}
+
+fn axis(axis: &Axis) -> PlotAxis {
+    let plot = PlotAxis::new()
+        .title(Title::with_text(plain(&axis.title)))
+        .auto_margin(true);
+    match &axis.scale {
+        Scale::Names(names) => plot
+            .tick_values((0..names.len()).map(|place| place as f64).collect())
+            .tick_text(names.iter().map(|name| plain(name)).collect())
+            .range(vec![-0.6, names.len() as f64 - 0.4])
+            .zero_line(false)
+            .show_grid(false),
+        Scale::Percentile => {
+            let nines = (0..9).map(|nines| 10_f64.powi(nines));
+            let ticks: Vec<f64> = nines.chain([2.0]).collect();
+            let words = ticks.iter().map(|one_in| {
+                let percent = format!("{:.6}", 100.0 - 100.0 / one_in);
+                format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
+            });
+            let words = words.collect();
+            plot.type_(AxisType::Log)
+                .tick_values(ticks)
+                .tick_text(words)
+        }
+        Scale::Log => unit(plot.type_(AxisType::Log), axis.unit),
+        Scale::Linear => unit(plot.range_mode(RangeMode::ToZero), axis.unit),
+    }
+}
+
+/// Ticks with their unit.
+fn unit(axis: PlotAxis, unit: Unit) -> PlotAxis {
+    let (format, suffix) = match unit {
+        Unit::Nanoseconds => ("~s", "s"),
+        Unit::Bytes => ("~s", "B"),
+        Unit::PerSecond | Unit::Count | Unit::Index => ("~s", ""),
+        Unit::Share => (".0%", ""),
+        Unit::Times => ("~s", "×"),
+    };
+    axis.tick_format(format)
+        .hover_format(match unit {
+            Unit::Share => ".1%",
+            _ => ".3s",
+        })
+        .tick_suffix(suffix)
+}
+
+/// Ticks count in seconds.
+fn scale_of(unit: Unit) -> f64 {
+    match unit {
+        Unit::Nanoseconds => 1e-9,
+        _ => 1.0,
+    }
+}
+
+fn line_across(level: f64, words: &str, panel: usize) -> (Shape, Annotation) {
+    let axis = axis_name(panel);
+    let line = ShapeLine::new()
+        .color(PUBLISHED)
+        .width(1.0)
+        .dash(DashType::Dot);
+    let shape = Shape::new()
+        .shape_type(ShapeType::Line)
+        .x_ref("paper")
+        .x0(0.0)
+        .x1(1.0)
+        .y_ref(&axis)
+        .y0(level)
+        .y1(level)
+        .line(line);
+    let note = Annotation::new()
+        .text(plain(words))
+        .show_arrow(false)
+        .x_ref("paper")
+        .x(1.0)
+        .x_anchor(plotly::common::Anchor::Right)
+        .y_ref(&axis)
+        .y(level)
+        .y_anchor(plotly::common::Anchor::Bottom);
+    (shape, note)
+}
+
+/// Cells coloured by the logarithm of their values, with their words in them.
+fn of_heat(heat: &Heat) -> Value {
+    let log = |value: Option<f64>| value.map(|value| value.max(1.0).log10());
+    let z: Vec<Vec<Option<f64>>> = heat
+        .cells
+        .iter()
+        .map(|line| line.iter().map(|(value, _)| log(*value)).collect())
+        .collect();
+    let most = z.iter().flatten().flatten().copied().fold(1.0, f64::max);
+    let mut notes = Vec::new();
+    for (line, y) in heat.cells.iter().zip(0..) {
+        for ((value, words), x) in line.iter().zip(0..) {
+            // The darker half of the scale takes light letters.
+            let dark = log(*value).is_some_and(|value| value > most * 0.55);
+            let mut note = Annotation::new()
+                .text(plain(words))
+                .show_arrow(false)
+                .x(f64::from(x))
+                .y(f64::from(y));
+            if value.is_some() {
+                note = note.font(Font::new().color(if dark { "#ffffff" } else { "#1a1a1a" }));
+            }
+            notes.push(note);
+        }
+    }
+    let places = |number: usize| (0..number).map(|place| place as f64).collect::<Vec<f64>>();
+    let trace = HeatMap::new(places(heat.x.len()), places(heat.y.len()), z)
+        .color_scale(ColorScale::Palette(ColorScalePalette::YlOrRd))
+        .reverse_scale(true)
+        .zmin(0.0)
+        .zmax(most)
+        .show_scale(false)
+        .name(plain(&heat.z_title))
+        .hover_info(HoverInfo::Skip);
+    let names = |title: &str, names: &[String]| {
+        PlotAxis::new()
+            .title(Title::with_text(plain(title)))
+            .auto_margin(true)
+            .zero_line(false)
+            .show_grid(false)
+            .tick_values(places(names.len()))
+            .tick_text(names.iter().map(|name| plain(name)).collect())
+    };
+    let layout = Layout::new()
+        .height(130 + 44 * heat.y.len())
+        .x_axis(names(&heat.x_title, &heat.x).side(AxisSide::Top))
+        .y_axis(names(&heat.y_title, &heat.y))
+        .annotations(notes);
+    json!({ "data": [trace], "layout": layout })
+}
+
+/// Plotly takes a few tags of HTML in texts, of which those that come from outside have none.
+fn plain(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '\n' => safe.push_str("<br>"),
+            plain => safe.push(plain),
+        }
+    }
+    safe
+}

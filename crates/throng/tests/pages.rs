@@ -1,0 +1,329 @@
+//! The page with charts, in a real browser: every chart has its series, everything that can be clicked works, and nothing that comes from outside is markup.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use headless::{Browser, View};
+use serde_json::Value;
+use support::Bench;
+
+/// Scrolls to each chart, chooses each of its views, and tells what was drawn: `[{name, view, asked, drawn, points, empty}]`.
+const CHARTS: &str = r##"(async () => {
+    const plots = JSON.parse(document.getElementById("plots").textContent);
+    const until = async (is) => { for (let i = 0; i < 500 && !is(); i++) await new Promise((done) => setTimeout(done, 10)); };
+    const found = [];
+    for (const place of document.querySelectorAll(".plot")) {
+        const name = place.dataset.chart;
+        place.scrollIntoView();
+        await until(() => place.data);
+        const select = place.closest("figure").querySelector("select");
+        for (const [view, { data }] of plots[name].entries()) {
+            if (select) {
+                select.value = view;
+                select.dispatchEvent(new Event("change"));
+                await until(() => place.dataset.drawn === String(view));
+            }
+            const drawn = place.data || [];
+            found.push({
+                name,
+                view: select ? select.selectedOptions[0].textContent : "",
+                asked: data.length,
+                drawn: drawn.length,
+                points: drawn.reduce((sum, trace) => sum + (trace.z ? trace.z.flat() : trace.y).length, 0),
+                is_seen: Boolean(place.querySelector("svg.main-svg")),
+            });
+        }
+    }
+    return found;
+})()"##;
+
+/// Where kept pictures go, for a look at them: below the build's folder.
+fn artefacts() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn keep(name: &str, bytes: &[u8]) {
+    fs::write(artefacts().join(name), bytes).expect("written");
+}
+
+/// The page of the last run.
+fn page(bench: &Bench) -> PathBuf {
+    let run = bench.runs().pop().expect("a run");
+    run.with_file_name("report.html")
+}
+
+fn measured(arguments: &[&str]) -> Bench {
+    let bench = Bench::new();
+    let outcome = bench.throng_as_typed(&[arguments, &["--patience", "0"]].concat());
+    assert!(matches!(outcome.code, Some(0 | 1)), "{}", outcome.stderr);
+    bench
+}
+
+fn open(page: &Path, view: View) -> Browser {
+    let mut browser = Browser::start().expect("a browser");
+    browser.open(page, view).expect("opened");
+    browser
+}
+
+/// Every chart, in every view, has what it was asked to have; their names.
+fn assert_drawn(browser: &mut Browser) -> Vec<String> {
+    let charts = browser.evaluate(CHARTS).expect("told");
+    let charts = charts.as_array().expect("a list").clone();
+    for chart in &charts {
+        assert!(chart["drawn"].as_u64() > Some(0), "{chart}");
+        assert_eq!(chart["asked"], chart["drawn"], "{chart}");
+        assert!(chart["points"].as_u64() > Some(0), "{chart}");
+        assert_eq!(chart["is_seen"], true, "{chart}");
+    }
+    assert_eq!(browser.errors(), &[] as &[String]);
+    let mut names: Vec<String> = charts
+        .iter()
+        .map(|chart| chart["name"].as_str().expect("a name").to_owned())
+        .collect();
+    names.dedup();
+    names
+}
+
+fn echo() -> Bench {
+    measured(&[
+        "echo",
+        "poll",
+        "epoll-edge",
+        "thread-per-connection",
+        "--connections",
+        "2,5,20",
+        "--repeats",
+        "2",
+        "--duration",
+        "300ms",
+        "--warmup",
+        "100ms",
+    ])
+}
+
+#[test]
+fn an_echo_run_has_its_charts_in_both_schemes_at_every_width() {
+    let bench = echo();
+    let page = page(&bench);
+    let mut browser = open(&page, View::DESKTOP);
+    let names = assert_drawn(&mut browser);
+    assert_eq!(
+        names,
+        [
+            "rate-along",
+            "latency-along",
+            "cpu-along",
+            "by-target",
+            "percentiles",
+            "over-time"
+        ]
+    );
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    let letters = "getComputedStyle(document.querySelector('.xtick text')).fill";
+    let mut seen = Vec::new();
+    let views = [
+        ("light", View::DESKTOP),
+        (
+            "dark",
+            View {
+                is_dark: true,
+                ..View::DESKTOP
+            },
+        ),
+        ("phone", View::PHONE),
+    ];
+    for (name, view) in views {
+        browser.look(view).expect("looked");
+        let wait = "new Promise((done) => setTimeout(done, 500))";
+        browser.evaluate(wait).expect("waited");
+        let colours = [ground, letters].map(|script| browser.evaluate(script).expect("told"));
+        seen.push(colours);
+        // Nothing is wider than the window but what scrolls by itself.
+        let width = browser
+            .evaluate("document.documentElement.scrollWidth")
+            .expect("told");
+        assert!(width.as_u64() <= Some(view.width.into()), "{name}: {width}");
+        let picture = browser.screenshot().expect("a picture");
+        keep(&format!("echo-{name}.png"), &picture);
+    }
+    assert_ne!(seen[0][0], seen[1][0], "the ground");
+    assert_ne!(seen[0][1], seen[1][1], "letters in charts");
+    assert_eq!(seen[0], seen[2]);
+    assert_eq!(browser.errors(), &[] as &[String]);
+}
+
+#[test]
+fn a_page_is_printed_with_every_chart_and_every_finding() {
+    let bench = echo();
+    let mut browser = open(&page(&bench), View::DESKTOP);
+    let pdf = browser.pdf().expect("printed");
+    assert!(pdf.starts_with(b"%PDF"));
+    keep("echo.pdf", &pdf);
+    let drawn = "[...document.querySelectorAll('.plot')].every((place) => place.querySelector('svg.main-svg'))";
+    assert_eq!(browser.evaluate(drawn).expect("told"), true);
+    assert_eq!(browser.errors(), &[] as &[String]);
+}
+
+/// The middle of something, in pixels of the window.
+fn middle(browser: &mut Browser, script: &str) -> (f64, f64) {
+    let script = format!(
+        "(() => {{ const box = ({script}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+    );
+    let place = browser.evaluate(&script).expect("there");
+    let at = |index: usize| place[index].as_f64().expect("a number");
+    (at(0), at(1))
+}
+
+#[test]
+fn points_tell_of_themselves_and_what_is_clicked_answers() {
+    let bench = echo();
+    let mut browser = open(&page(&bench), View::DESKTOP);
+    assert_drawn(&mut browser);
+    let chart = "document.querySelector('[data-chart=rate-along]')";
+    let scroll = format!("{chart}.scrollIntoView({{ block: 'center' }})");
+    browser.evaluate(&scroll).expect("scrolled");
+
+    let (x, y) = middle(
+        &mut browser,
+        &format!("{chart}.querySelector('.points path')"),
+    );
+    browser.point(x - 40.0, y - 40.0).expect("moved");
+    browser.point(x, y).expect("moved");
+    let hovered = format!(
+        "(async () => {{ for (let i = 0; i < 200 && !{chart}.querySelector('.hovertext'); i++) await new Promise((done) => setTimeout(done, 10)); return {chart}.querySelector('.hovertext')?.textContent }})()"
+    );
+    let said = browser.evaluate(&hovered).expect("told");
+    assert!(
+        said.as_str()
+            .is_some_and(|said| said.contains("connections: ")),
+        "{said}"
+    );
+
+    let shown = format!("{chart}.data.filter((trace) => trace.visible !== 'legendonly').length");
+    let before = browser.evaluate(&shown).expect("told").as_u64();
+    let (x, y) = middle(
+        &mut browser,
+        &format!("{chart}.querySelector('.legendtoggle')"),
+    );
+    browser.click(x, y).expect("clicked");
+    // A second click within 300 ms would be another.
+    let wait = "new Promise((done) => setTimeout(done, 800))";
+    browser.evaluate(wait).expect("waited");
+    let after = browser.evaluate(&shown).expect("told").as_u64();
+    assert!(after < before, "{after:?} of {before:?}");
+
+    let image = format!("Plotly.toImage({chart}, {{ format: 'png', width: 800, height: 400 }})");
+    let image = browser.evaluate(&image).expect("an image");
+    let image = image.as_str().expect("text");
+    assert!(image.starts_with("data:image/png;base64,") && image.len() > 10_000);
+    let image = format!("Plotly.toImage({chart}, {{ format: 'svg' }})");
+    let image = browser.evaluate(&image).expect("an image");
+    assert!(
+        image
+            .as_str()
+            .is_some_and(|image| image.starts_with("data:image/svg+xml"))
+    );
+
+    let logarithmic = format!(
+        "(() => {{ const box = {chart}.closest('figure').querySelector('.logarithmic input'); const before = {chart}.layout.yaxis.type; box.click(); return [before, {chart}.layout.yaxis.type]; }})()"
+    );
+    let types = browser.evaluate(&logarithmic).expect("told");
+    assert_ne!(types[0], types[1], "{types}");
+    assert_eq!(browser.errors(), &[] as &[String]);
+}
+
+#[test]
+fn tables_are_sorted_by_their_numbers_and_what_has_none_stays_behind() {
+    let bench = echo();
+    let mut browser = open(&page(&bench), View::DESKTOP);
+    let script = r#"(() => {
+        const table = document.querySelector("main table");
+        const heads = [...table.querySelectorAll("th")];
+        const column = heads.findIndex((head) => head.textContent === "p99");
+        const told = [];
+        for (let click = 0; click < 2; click++) {
+            heads[column].querySelector("button").click();
+            told.push({
+                way: heads[column].getAttribute("aria-sort"),
+                numbers: [...table.tBodies[0].rows].map((row) => Number(row.cells[column].dataset.number)),
+            });
+        }
+        return told;
+    })()"#;
+    let told = browser.evaluate(script).expect("told");
+    let numbers = |index: usize| -> Vec<f64> {
+        let numbers = told[index]["numbers"].as_array().expect("a list");
+        numbers.iter().filter_map(Value::as_f64).collect()
+    };
+    assert_eq!(told[0]["way"], "ascending", "{told}");
+    assert_eq!(numbers(0).len(), 3, "{told}");
+    assert!(
+        numbers(0).is_sorted() && numbers(0)[0] < numbers(0)[2],
+        "{told}"
+    );
+    assert_eq!(told[1]["way"], "descending");
+    assert!(numbers(1).iter().rev().is_sorted(), "{told}");
+}
+
+#[test]
+fn nothing_from_outside_is_markup() {
+    let bench = Bench::new();
+    let hostile = "</script><img src=x onerror=window.hacked=1><b>bold</b>%{y}";
+    let plan = format!(
+        "title = {title:?}\nexperiment = 'echo'\ntargets = ['poll', {{ name = {hostile:?}, command = 'false {{address}}' }}]\nconnections = 2\nmessages = 100\nrepeats = 1\n",
+        title = format!("{hostile} & title"),
+    );
+    let plan = bench.write("hostile.toml", &plan);
+    let plan = plan.to_str().expect("text");
+    let outcome = bench.throng_as_typed(&["run", plan, "--patience", "0"]);
+    assert_eq!(
+        outcome.code,
+        Some(1),
+        "{}{}",
+        outcome.stdout,
+        outcome.stderr
+    );
+    let mut browser = open(&page(&bench), View::DESKTOP);
+    assert_drawn(&mut browser);
+    let script = "[window.hacked === undefined, document.images.length, document.querySelectorAll('main b b, h1 b, td b, .plot b').length, document.title]";
+    let told = browser.evaluate(script).expect("told");
+    assert_eq!(told[0], true);
+    assert_eq!((&told[1], &told[2]), (&Value::from(0), &Value::from(0)));
+    assert_eq!(told[3], format!("{hostile} & title"));
+}
+
+#[test]
+fn a_run_without_a_figure_says_so_and_draws_nothing() {
+    let bench = Bench::new();
+    let outcome = bench.throng_as_typed(&["echo", "tcp://127.0.0.1:1", "--repeats", "1"]);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stdout);
+    let mut browser = open(&page(&bench), View::DESKTOP);
+    let told = browser
+        .evaluate("[document.querySelectorAll('.plot').length, document.body.innerText]")
+        .expect("told");
+    assert_eq!(told[0], 0);
+    let text = told[1].as_str().expect("text");
+    assert!(text.contains("could be opened"), "{text}");
+    assert_eq!(browser.errors(), &[] as &[String]);
+}
+
+#[test]
+fn the_page_is_left_out_where_it_is_not_wanted_and_made_again_as_it_was() {
+    let bench = Bench::new();
+    let asked = ["echo", "poll", "--connections", "2", "--messages", "100"];
+    let outcome = bench.throng_as_typed(&[&asked[..], &["--no-html"]].concat());
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(!page(&bench).exists());
+    assert!(!outcome.stderr.contains("report.html"));
+    let outcome = bench.throng_as_typed(&asked);
+    assert!(outcome.stderr.contains("report.html"), "{}", outcome.stderr);
+    let first = fs::read_to_string(page(&bench)).expect("written");
+    let again = bench.throng_as_typed(&["report", "--format", "html"]);
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    assert!(again.stdout == first, "differs");
+    assert!(first.len() < 8 << 20, "{} bytes", first.len());
+}
