@@ -112,7 +112,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__accept)
-            opts="-c -h --connections --published --repeats --baseline --seed --cpus --net --kernel --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-c -h --connections --published --repeats --baseline --seed --cpus --net --kernel --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -155,7 +155,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -196,7 +196,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --capture --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-h --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --capture --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -337,7 +337,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -378,7 +378,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-d -r -h --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-d -r -h --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -524,7 +524,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -565,7 +565,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__compare)
-            opts="-h --target --figure --format --output --runs-dir --help"
+            opts="-h --target --figure --format --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -580,7 +580,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -596,6 +596,14 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
                     fi
+                    return 0
+                    ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undecided)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
                     return 0
                     ;;
                 --runs-dir)
@@ -645,7 +653,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-c -d -r -h --connections --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-c -d -r -h --connections --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -807,7 +815,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -862,7 +870,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__fanout)
-            opts="-c -d -r -h --connections --duration --connect-concurrency --connect-rate --repeats --baseline --seed --rate --arrivals --line --greeting --no-greeting --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-c -d -r -h --connections --duration --connect-concurrency --connect-rate --repeats --baseline --seed --rate --arrivals --line --greeting --no-greeting --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1004,7 +1012,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1073,7 +1081,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__hold)
-            opts="-h --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-h --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1199,7 +1207,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1289,7 +1297,7 @@ _throng() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1330,7 +1338,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --capture --help"
+            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1560,7 +1568,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1812,7 +1820,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__services)
-            opts="-h --clients --workload --requests --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-h --clients --workload --requests --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1942,7 +1950,7 @@ _throng() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown csv csv-tidy json hdr-log" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal html markdown csv csv-tidy json hdr-log hgrm" -- "${cur}"))
                     return 0
                     ;;
                 --output)

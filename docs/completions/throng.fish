@@ -115,12 +115,14 @@ per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand run" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand run" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -136,6 +138,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l no-greeting -d 'Th
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones (all but accept, fanout)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand run" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand run" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand echo" -s c -l connections -d 'Connections [default: 100]' -r
@@ -183,12 +186,14 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A ser
 complete -c throng -n "__fish_throng_using_subcommand echo" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand echo" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand echo" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -197,6 +202,7 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l no-spin -d 'Sleep
 complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand echo" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l clients -d 'Clients, each with one connection at a time [default: 32]' -r
@@ -240,12 +246,14 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l catalogue -d '
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -255,6 +263,7 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-observe -d 
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand backlog" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand accept" -s c -l connections -d 'Idle connections at the end; each number of a list is a measurement of its own [default: 10000]' -r
@@ -267,12 +276,14 @@ host\t''"
 complete -c throng -n "__fish_throng_using_subcommand accept" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand accept" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand accept" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand accept" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand accept" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand accept" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand accept" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -280,6 +291,7 @@ complete -c throng -n "__fish_throng_using_subcommand accept" -l runs-dir -d 'Fo
 complete -c throng -n "__fish_throng_using_subcommand accept" -l published -d 'Call poll as the published program does, with room for all connections from the first call on'
 complete -c throng -n "__fish_throng_using_subcommand accept" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand accept" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand accept" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand accept" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand accept" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -s c -l connections -d 'Connections [default: 1000]' -r
@@ -322,12 +334,14 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l command -d 'A s
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand fanout" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -335,6 +349,7 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l runs-dir -d 'Fo
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l no-greeting -d 'The server sends no greeting'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand fanout" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l hold -d 'How long all connections stay open before the pings [default: 2s]' -r
@@ -375,12 +390,14 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l command -d 'A ser
 complete -c throng -n "__fish_throng_using_subcommand hold" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand hold" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand hold" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -388,6 +405,7 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l runs-dir -d 'Fold
 complete -c throng -n "__fish_throng_using_subcommand hold" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand hold" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand hold" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l clients -d 'Clients, each with one connection at a time [default: 100]' -r
@@ -435,12 +453,14 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l command -d 'A se
 complete -c throng -n "__fish_throng_using_subcommand churn" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand churn" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -450,6 +470,7 @@ complete -c throng -n "__fish_throng_using_subcommand churn" -l no-spin -d 'Slee
 complete -c throng -n "__fish_throng_using_subcommand churn" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand churn" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand churn" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand churn" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand services" -l clients -d 'Clients, each with a task at every service [default: 20]' -r
@@ -495,12 +516,14 @@ complete -c throng -n "__fish_throng_using_subcommand services" -l command -d 'A
 complete -c throng -n "__fish_throng_using_subcommand services" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand services" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand services" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand services" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand services" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -508,6 +531,7 @@ complete -c throng -n "__fish_throng_using_subcommand services" -l runs-dir -d '
 complete -c throng -n "__fish_throng_using_subcommand services" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
 complete -c throng -n "__fish_throng_using_subcommand services" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand services" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand services" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand services" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand services" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
@@ -546,12 +570,14 @@ complete -c throng -n "__fish_throng_using_subcommand doctor" -l format -d 'Form
 json\t'For programs'"
 complete -c throng -n "__fish_throng_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c throng -n "__fish_throng_using_subcommand report" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
 markdown\t''
 csv\t''
 csv-tidy\t''
 json\t''
-hdr-log\t''"
-complete -c throng -n "__fish_throng_using_subcommand report" -l output -d 'File for the report [default: standard output]' -r -F
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand report" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
 complete -c throng -n "__fish_throng_using_subcommand report" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand report" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
 fail\t''"
@@ -562,9 +588,13 @@ complete -c throng -n "__fish_throng_using_subcommand report" -s h -l help -d 'P
 complete -c throng -n "__fish_throng_using_subcommand compare" -l target -d 'Compare targets of one run, the others with the first; repeat it' -r
 complete -c throng -n "__fish_throng_using_subcommand compare" -l figure -d 'Figure to compare instead of the usual ones, by its name in CSV and JSON; may be repeated' -r
 complete -c throng -n "__fish_throng_using_subcommand compare" -l format -d 'Form of the comparison' -r -f -a "terminal\t'A table to look at'
+html\t'A page with charts, both in each'
 markdown\t'The same as GitHub Markdown, for an issue or a pull request'
 json\t'For programs'"
 complete -c throng -n "__fish_throng_using_subcommand compare" -l output -d 'File for the comparison [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand compare" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand compare" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand compare" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c throng -n "__fish_throng_using_subcommand runs; and not __fish_seen_subcommand_from label prune" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'

@@ -13,7 +13,7 @@ use throng_record::{RunRecord, TargetRecord, Trial};
 pub(crate) use along::{Along, along};
 pub(crate) use bars::{Bars, bars};
 pub(crate) use over_time::{progress, typical};
-pub(crate) use percentiles::{Curve, curve_of, percentiles};
+pub(crate) use percentiles::{Curve, Percent, curve_of, percentile, percentiles};
 
 use crate::experiments;
 use crate::figure::Found;
@@ -83,6 +83,8 @@ pub(crate) struct Axis {
 pub(crate) enum Scale {
     /// From 0.
     Linear,
+    /// From the least.
+    Free,
     Log,
     /// At 0, 1, 2 … these.
     Names(Vec<String>),
@@ -120,8 +122,8 @@ pub(crate) struct Series {
 pub(crate) enum Look {
     /// A target: the same in every chart.
     Target(usize),
-    /// Something published.
-    Published,
+    /// The n-th of what is published.
+    Published(usize),
     /// The n-th of several things that are no targets.
     Part(usize),
 }

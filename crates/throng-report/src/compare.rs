@@ -170,6 +170,7 @@ pub fn runs(
             return Err(CompareError::NothingInCommon([rows(&first), rows(other)]));
         }
     }
+    comparison.lines.retain(|line| is_told(line, keys));
     Ok(comparison)
 }
 
@@ -214,6 +215,7 @@ pub fn targets(
             lines.extend(figures.iter().filter_map(line));
         }
     }
+    lines.retain(|line| is_told(line, keys));
     Ok(Comparison {
         first: plan.targets[first].name.clone(),
         cautions: vec![],
@@ -273,10 +275,6 @@ fn line(
     let [Some(before), Some(after)] = medians else {
         return None;
     };
-    // What neither has, such as errors, is no line.
-    if before.median == 0.0 && after.median == 0.0 {
-        return None;
-    }
     let ratio = ratio_of(sides, figure);
     let is_bound = sides
         .iter()
@@ -299,6 +297,11 @@ fn line(
         ratio,
         verdict,
     })
+}
+
+/// What neither has, such as errors, is told only where it was asked for.
+fn is_told(line: &Line, keys: &[String]) -> bool {
+    !keys.is_empty() || line.values.iter().any(|value| value.median != 0.0)
 }
 
 fn verdict(figure: &Figure, ratio: &Estimate) -> Verdict {

@@ -11,6 +11,7 @@ use std::fmt;
 
 use throng_record::{Plan, RunRecord};
 
+use crate::compare::{Comparison, Line, Verdict};
 use crate::figure::{Figure, OneTrial};
 use crate::figures;
 use crate::format;
@@ -133,8 +134,22 @@ impl Gate {
     /// Reads a condition on runs of this plan.
     ///
     /// # Errors
-    /// [`GateError`] where it has no form of one, or the run will have no such figure.
+    /// [`GateError`] where it has no form of one, or the run will have no such figure, or it has no target but the baseline.
     pub fn read(text: &str, plan: &Plan) -> Result<Self, GateError> {
+        let gate = Self::read_between(text, plan)?;
+        match gate.against {
+            Against::Baseline(_) if plan.targets.len() < 2 => {
+                Err(GateError::NoOther(text.to_owned()))
+            }
+            _ => Ok(gate),
+        }
+    }
+
+    /// Reads a condition on a comparison of such runs, or of targets of one, whose baseline is the first of them.
+    ///
+    /// # Errors
+    /// [`GateError`] where it has no form of one, or the runs have no such figure.
+    pub fn read_between(text: &str, plan: &Plan) -> Result<Self, GateError> {
         let form = || GateError::Form(text.to_owned());
         let place = text.find(['<', '>']).ok_or_else(form)?;
         let (name, rest) = text.split_at(place);
@@ -144,9 +159,6 @@ impl Gate {
         }
         let figure = figure(name.trim(), plan)?;
         let against = if right.contains("baseline") {
-            if plan.targets.len() < 2 {
-                return Err(GateError::NoOther(text.to_owned()));
-            }
             Against::Baseline(factor(right).ok_or_else(form)?)
         } else {
             let value = amount::read(right, figure.unit);
@@ -174,6 +186,52 @@ impl Gate {
         rows.filter(is_asked)
             .map(|row| self.judge_row(record, row))
             .collect()
+    }
+
+    /// The key of its figure.
+    #[must_use]
+    pub fn figure(&self) -> &str {
+        &self.figure.key
+    }
+
+    /// Judges each row of a comparison of its figure.
+    #[must_use]
+    pub fn judge_between(&self, comparison: &Comparison) -> Vec<Judged> {
+        let lines = comparison.lines.iter();
+        let lines = lines.filter(|line| line.figure == self.figure.key);
+        lines
+            .map(|line| self.judge_line(line, &comparison.first))
+            .collect()
+    }
+
+    fn judge_line(&self, line: &Line, first: &str) -> Judged {
+        let whose = match line.other == line.target {
+            true => line.row(),
+            false => format!("{} in {}", line.row(), line.other),
+        };
+        let (estimate, bound, unit, of) = match self.against {
+            Against::Value(value) => (Some(line.values[1]), value, self.figure.unit, String::new()),
+            Against::Baseline(factor) => (line.ratio, factor, Unit::Times, format!(" {first}")),
+        };
+        let undecided = |why: String| Judged {
+            decision: Decision::Undecided,
+            words: format!("{whose}: {why}"),
+        };
+        let Some(estimate) = estimate else {
+            return undecided("there is no ratio to 0".to_owned());
+        };
+        let words = unit.words();
+        let said = format!("{}{of}", words(estimate.median));
+        match estimate.spread {
+            _ if line.verdict == Verdict::OnlyABound => {
+                undecided(format!("{said}, and one of the two is a bound only"))
+            }
+            Spread::Single => undecided(format!("{said}, of one trial each")),
+            Spread::Interval95 { low, high } | Spread::Range { low, high } => Judged {
+                decision: self.relation.decide(low, high, bound),
+                words: format!("{whose}: {said}{}", format::spread(&estimate, words)),
+            },
+        }
     }
 
     fn judge_row(&self, record: &RunRecord, row: &Row) -> Judged {

@@ -43,7 +43,9 @@ pub fn files(record: &RunRecord) -> Vec<(String, String)> {
                 '.' | '-' | '_' => letter,
                 _ => '_',
             };
-            let name: String = words.chars().map(plain).collect();
+            // `1,000 connections` is `1000_connections`.
+            let letters = words.chars().filter(|letter| *letter != ',');
+            let name: String = letters.map(plain).collect();
             files.push((format!("{name}.hgrm"), percentiles(all)));
         }
     }

@@ -7,7 +7,7 @@
   let printing = false;
 
   // What follows the reader's scheme and the width of the page; the rest is in the data.
-  function dressed(layout, width) {
+  function dressed(layout, width, names) {
     const style = getComputedStyle(document.documentElement);
     const light = printing ? { "--text": "#1b1f24", "--line": "#d8dee4", "--raised": "#f6f8fa" } : {};
     const colour = (name) => light[name] || style.getPropertyValue(name).trim();
@@ -26,9 +26,14 @@
         Object.assign(axis, { gridcolor: colour("--line"), linecolor: colour("--line"), zerolinecolor: colour("--line") });
       }
     }
-    result.legend = width < 720
-      ? { orientation: "h", x: 0, y: -0.22, yanchor: "top" }
-      : { x: 1.01, y: 0.95 };
+    if (width < 720 || names.some((name) => name.length > 32)) {
+      // As many lines as the names take, below the title of the axis.
+      const lines = Math.ceil(names.reduce((sum, name) => sum + 60 + 8 * name.length, 0) / width);
+      result.legend = { orientation: "h", x: 0, y: -80 / (result.height - 90), yanchor: "top" };
+      result.height += 24 * lines;
+    } else {
+      result.legend = { x: 1.01, y: 0.95 };
+    }
     return result;
   }
 
@@ -43,7 +48,7 @@
     for (let decade = Math.floor(Math.log10(least)); decade <= Math.ceil(Math.log10(most)); decade++) {
       for (const step of steps) ticks.push(step * 10 ** decade);
     }
-    axis.tickvals = there.length <= 8 ? there : ticks;
+    axis.tickvals = there.length <= 8 && !axis.ticksuffix ? there : ticks;
     axis.ticktext = axis.tickvals.map((value) => named(value) + (axis.ticksuffix || ""));
   }
 
@@ -60,13 +65,15 @@
     toImageButtonOptions: { format: "svg", filename: name },
   });
 
+  const inLegend = (data) => data.filter((trace) => trace.showlegend !== false && trace.type !== "heatmap").map((trace) => trace.name || "");
+
   function draw(place) {
     const name = place.dataset.chart;
     const figure = place.closest("figure");
     const select = figure.querySelector("select");
     const box = figure.querySelector(".logarithmic");
     const view = plots[name][select ? select.value : 0];
-    const layout = dressed(view.layout, Math.max(260, place.clientWidth));
+    const layout = dressed(view.layout, Math.max(260, place.clientWidth), inLegend(view.data));
     // Only what has values, and not names, along its sides can be drawn so.
     const isHeat = view.data.some((trace) => trace.type === "heatmap");
     const value = layout.yaxis.ticktext ? "xaxis" : "yaxis";
@@ -145,7 +152,7 @@
     });
     rows.forEach(({ row }) => body.append(row));
   }
-  for (const table of document.querySelectorAll("table")) {
+  for (const table of document.querySelectorAll("table:has(th button)")) {
     [...table.querySelectorAll("th")].forEach((head, column) => {
       head.querySelector("button").addEventListener("click", () => {
         const ascending = head.getAttribute("aria-sort") !== "ascending";

@@ -122,8 +122,10 @@ fn write_each(files: &[(String, String)], folder: Option<&Path>) -> Result<(), F
     let Some(folder) = folder else {
         return match files {
             [(_, text)] => output::write(text, None),
-            [] => Err(Failure::failed("this run has no latencies")
-                .hint("throng report says what it has")),
+            [] => {
+                Err(Failure::failed("this run has no latencies")
+                    .hint("throng report says what it has"))
+            }
             several => Err(Failure::usage(format_args!(
                 "this run has latencies of {} distributions, and the form has one for each file",
                 several.len()

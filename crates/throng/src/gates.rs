@@ -5,6 +5,7 @@ use throng_catalogue::suggest::nearest;
 use throng_record::format::plural;
 use throng_record::{Plan, RunRecord};
 use throng_report::Summary;
+use throng_report::compare::Comparison;
 use throng_report::gate::{Decision, Gate, GateError, Judged};
 
 use crate::failure::{Failure, note};
@@ -38,6 +39,12 @@ impl GateFlags {
         self.conditions.iter().map(read).collect()
     }
 
+    /// The conditions, on comparisons of such runs.
+    pub(crate) fn read_between(&self, plan: &Plan) -> Result<Vec<Gate>, Failure> {
+        let read = |text: &String| Gate::read_between(text, plan).map_err(failure);
+        self.conditions.iter().map(read).collect()
+    }
+
     /// Tells of each condition in a line; what is wrong is given back.
     pub(crate) fn judge(&self, gates: &[Gate], record: &RunRecord) -> Vec<Failure> {
         if gates.is_empty() {
@@ -45,6 +52,12 @@ impl GateFlags {
         }
         let summary = Summary::of(record);
         let judge = |gate: &Gate| self.verdict(gate, &gate.judge(record, &summary));
+        gates.iter().flat_map(judge).collect()
+    }
+
+    /// The same of a comparison that has the figures of all of them.
+    pub(crate) fn judge_between(&self, gates: &[Gate], comparison: &Comparison) -> Vec<Failure> {
+        let judge = |gate: &Gate| self.verdict(gate, &gate.judge_between(comparison));
         gates.iter().flat_map(judge).collect()
     }
 

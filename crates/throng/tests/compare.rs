@@ -46,6 +46,29 @@ fn line(outcome: &Outcome, figure: &str) -> Value {
     found.next().expect(figure).clone()
 }
 
+/// 6 ms are half as much again as 4.
+fn judged(bench: &Bench) {
+    for (condition, code, said) in [
+        (
+            "p50 > 1.2 * baseline",
+            1,
+            "p50 > 1.2 * baseline: met by mine at 4 connections in new: 1.",
+        ),
+        ("p50 > 3 * baseline", 0, "met by none of 1 row"),
+        ("p50 > 5ms", 1, "p50 > 5ms: met by mine"),
+        ("errors > 0", 0, "met by none of 1 row"),
+        ("p51 > 5ms", 2, "p50"),
+    ] {
+        let outcome = bench.throng(&["compare", "old", "new", "--fail-if", condition]);
+        assert_eq!(outcome.code, Some(code), "{condition}: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains(said),
+            "{condition}: {}",
+            outcome.stderr
+        );
+    }
+}
+
 #[test]
 fn a_delay_that_a_build_has_more_is_seen_with_its_size() {
     let bench = Bench::new();
@@ -53,6 +76,7 @@ fn a_delay_that_a_build_has_more_is_seen_with_its_size() {
         measure(&bench, &[command(&bench, "mine", delay_ms)], "6");
         label(&bench, name);
     }
+    judged(&bench);
     let compared = bench.throng(&["compare", "old", "new", "--format", "json"]);
     assert_eq!(compared.code, Some(0), "{}", compared.stderr);
     for (figure, least, most) in [

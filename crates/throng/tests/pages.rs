@@ -4,10 +4,14 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use headless::{Browser, View};
 use serde_json::Value;
 use support::Bench;
+
+/// Longer than any plan takes in its short form.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Scrolls to each chart, chooses each of its views, and tells what was drawn: `[{name, view, asked, drawn, points, empty}]`.
 const CHARTS: &str = r##"(async () => {
@@ -168,6 +172,76 @@ fn a_page_is_printed_with_every_chart_and_every_finding() {
     assert_eq!(browser.errors(), &[] as &[String]);
 }
 
+#[test]
+fn two_runs_are_compared_in_the_same_charts() {
+    let bench = echo();
+    let again = [
+        "--repeats",
+        "6",
+        "--duration",
+        "100ms",
+        "--warmup",
+        "50ms",
+        "--patience",
+        "0",
+    ];
+    let asked = [
+        &["echo", "poll", "epoll-edge", "--connections", "2,5"][..],
+        &again,
+    ]
+    .concat();
+    let outcome = bench.throng_as_typed(&asked);
+    assert!(matches!(outcome.code, Some(0 | 1)), "{}", outcome.stderr);
+    let runs = bench.runs();
+    let names: Vec<&str> = runs.iter().map(|run| run.to_str().expect("text")).collect();
+    let compare = [
+        &[
+            "compare",
+            names[0],
+            names[1],
+            "--format",
+            "html",
+            "--output",
+            "both.html",
+        ][..],
+        &[
+            "compare",
+            names[1],
+            "--target",
+            "poll",
+            "--target",
+            "epoll-edge",
+            "--format",
+            "html",
+            "--output",
+            "targets.html",
+        ],
+    ];
+    for (arguments, file) in compare.into_iter().zip(["both.html", "targets.html"]) {
+        let outcome = bench.throng(arguments);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let mut browser = open(&bench.path().join(file), View::DESKTOP);
+        assert_eq!(
+            assert_drawn(&mut browser),
+            ["ratios", "values", "percentiles"],
+            "{file}"
+        );
+        keep(
+            &format!("{file}.png"),
+            &browser.screenshot().expect("a picture"),
+        );
+        // Both are in each chart.
+        let script = "JSON.stringify(JSON.parse(document.getElementById('plots').textContent).percentiles.map((view) => view.data.length))";
+        let curves = browser.evaluate(script).expect("told");
+        let curves: Vec<u64> =
+            serde_json::from_str(curves.as_str().expect("text")).expect("a list");
+        assert!(
+            curves.iter().all(|&curves| curves == 2),
+            "{file}: {curves:?}"
+        );
+    }
+}
+
 /// The middle of something, in pixels of the window.
 fn middle(browser: &mut Browser, script: &str) -> (f64, f64) {
     let script = format!(
@@ -326,4 +400,152 @@ fn the_page_is_left_out_where_it_is_not_wanted_and_made_again_as_it_was() {
     assert_eq!(again.code, Some(0), "{}", again.stderr);
     assert!(again.stdout == first, "differs");
     assert!(first.len() < 8 << 20, "{} bytes", first.len());
+}
+
+/// A built-in plan in its short form: every chart of its page is drawn. Their names.
+fn charts_of_plan(name: &str, flags: &[&str]) -> Vec<String> {
+    let bench = Bench::new();
+    let asked = ["run", name, "--quick", "--patience", "0"];
+    let outcome = bench.throng_as_typed_within(PATIENCE, &[&asked[..], flags].concat());
+    assert!(matches!(outcome.code, Some(0 | 1)), "{}", outcome.stderr);
+    let page = page(&bench);
+    let weight = fs::metadata(&page).expect("written").len();
+    assert!(weight < 8 << 20, "{weight} bytes");
+    let mut browser = open(&page, View::DESKTOP);
+    let names = assert_drawn(&mut browser);
+    let picture = browser.screenshot().expect("a picture");
+    keep(&format!("plan-{name}.png"), &picture);
+    names
+}
+
+#[test]
+fn the_tour_has_its_charts() {
+    let expected = [
+        "rate-along",
+        "latency-along",
+        "cpu-along",
+        "by-target",
+        "percentiles",
+        "over-time",
+    ];
+    assert_eq!(charts_of_plan("tour", &["--duration", "50ms"]), expected);
+}
+
+#[test]
+fn the_c10k_figure_is_drawn() {
+    assert_eq!(charts_of_plan("c10k", &[]), ["accept", "data"]);
+}
+
+#[test]
+fn the_million_has_its_charts() {
+    assert_eq!(charts_of_plan("million", &[]), ["over-time", "owners"]);
+}
+
+#[test]
+fn the_backlog_is_drawn_as_a_map_and_in_time() {
+    let asked = ["--clients", "1,16", "--service-time", "5ms"];
+    let expected = ["amplification", "in-time"];
+    assert_eq!(charts_of_plan("backlog", &asked), expected);
+    assert_eq!(
+        charts_of_plan("backlog-kernel", &["--clients", "16"]),
+        expected
+    );
+}
+
+#[test]
+fn the_fan_out_is_drawn_beside_what_is_published() {
+    let expected = ["get", "acknowledge", "connect", "deliveries", "order"];
+    assert_eq!(
+        charts_of_plan("many", &["--connections", "100,300"]),
+        expected
+    );
+}
+
+#[test]
+fn services_are_drawn_beside_what_is_published() {
+    for plan in ["services", "services-languages"] {
+        // In so short a time CPU time may not be told.
+        let names = charts_of_plan(plan, &["--requests", "10"]);
+        assert_eq!(names[0], "completion", "{plan}");
+    }
+}
+
+#[test]
+fn languages_have_their_charts() {
+    let names = charts_of_plan("languages", &["--duration", "50ms"]);
+    assert!(names.contains(&"by-target".to_owned()), "{names:?}");
+}
+
+#[test]
+fn churn_shows_what_is_left_in_time_wait() {
+    let bench = measured(&[
+        "churn",
+        "poll",
+        "epoll-edge",
+        "--clients",
+        "4",
+        "--duration",
+        "600ms",
+        "--repeats",
+        "1",
+    ]);
+    let mut browser = open(&page(&bench), View::DESKTOP);
+    let names = assert_drawn(&mut browser);
+    assert!(names.contains(&"over-time".to_owned()), "{names:?}");
+    let script = "[...document.querySelectorAll('[data-chart=over-time] .ytitle, [data-chart=over-time] .y2title')].map((one) => one.textContent)";
+    let titles = browser.evaluate(script).expect("told");
+    assert_eq!(titles[1], "in TIME_WAIT", "{titles}");
+    let greatest = "Math.max(...document.querySelector('[data-chart=over-time]').data.filter((trace) => trace.yaxis === 'y2').flatMap((trace) => trace.y))";
+    let greatest = browser.evaluate(greatest).expect("told");
+    assert!(greatest.as_f64() > Some(100.0), "{greatest}");
+}
+
+#[test]
+fn what_is_held_is_drawn_over_time_and_by_owner() {
+    let bench = measured(&["hold", "500", "epoll-edge", "tokio", "--hold", "300ms"]);
+    let mut browser = open(&page(&bench), View::DESKTOP);
+    assert_eq!(assert_drawn(&mut browser), ["over-time", "owners"]);
+}
+
+/// A thousand trials, of one small run: settings are made as many as it takes.
+#[test]
+fn a_thousand_trials_weigh_little_and_open() {
+    let bench = echo();
+    let run = bench.runs().pop().expect("a run");
+    let text = fs::read_to_string(&run).expect("read");
+    let mut record: throng_record::RunRecord = serde_json::from_str(&text).expect("a record");
+    let (settings, trials) = (record.plan.settings.clone(), record.trials.clone());
+    for round in 1..56_u32 {
+        for setting in &settings {
+            let mut setting = setting.clone();
+            setting.connections += 100 * round;
+            setting.swept[0].value = setting.connections.to_string();
+            record.plan.settings.push(setting);
+        }
+        for trial in &trials {
+            let mut trial = trial.clone();
+            trial.setting += 3 * round;
+            trial.order += trials.len() as u32 * round;
+            record.trials.push(trial);
+        }
+    }
+    assert!(record.trials.len() > 1_000, "{}", record.trials.len());
+    record.trials_planned = record.trials.len() as u32;
+    fs::write(&run, serde_json::to_string(&record).expect("JSON")).expect("written");
+    let outcome = bench.throng(&["report", "--format", "html", "--output", "large.html"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let large = bench.path().join("large.html");
+    let weight = fs::metadata(&large).expect("written").len();
+    assert!(weight < 12 << 20, "{weight} bytes");
+    let mut browser = open(&large, View::DESKTOP);
+    // From the begin of the navigation to the end of the load, by the browser's own clock: kept for a look, as time is no matter for a test.
+    let took = browser
+        .evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        .expect("told");
+    keep(
+        "thousand.txt",
+        format!("{took} ms, {weight} bytes\n").as_bytes(),
+    );
+    let names = assert_drawn(&mut browser);
+    assert_eq!(names.len(), 6);
 }

@@ -70,9 +70,10 @@ pub(crate) fn along(drawn: &Drawn<'_>, asked: Along<'_>) -> Option<Chart> {
         let targets = drawn.record.plan.targets.iter();
         let targets = targets.map(|target| target.name.as_str()).enumerate();
         let measured = targets.map(series).filter(|one| !one.points.is_empty());
-        let published = asked.published.iter().map(|(name, points)| Series {
+        let published = asked.published.iter().enumerate();
+        let published = published.map(|(index, (name, points))| Series {
             name: format!("published: {name}"),
-            look: Look::Published,
+            look: Look::Published(index),
             form: Form::Line,
             points: points.iter().map(|&(x, y)| Point::new(x, y)).collect(),
         });

@@ -80,7 +80,7 @@ fn view(
     names.reverse();
     series.push(Series {
         name: "published".to_owned(),
-        look: Look::Published,
+        look: Look::Published(0),
         form: Form::Marks,
         points: published,
     });

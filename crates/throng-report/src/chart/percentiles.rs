@@ -16,6 +16,16 @@ pub(crate) struct Curve<'a> {
     pub(crate) caption: &'a str,
     pub(crate) axis: &'a str,
     pub(crate) of: fn(&Trial) -> Option<&Histogram>,
+    pub(crate) along: Percent,
+}
+
+/// How shares stand along x.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Percent {
+    /// Each further nine takes as much room, so that the tail is seen.
+    Nines,
+    /// Each hundredth takes as much room: who is served when.
+    Hundredths(&'static str),
 }
 
 /// The curve of all messages of these trials; `None` where there are none, or the record of them cannot be read.
@@ -35,19 +45,24 @@ pub(crate) fn percentiles(drawn: &Drawn<'_>, asked: &Curve<'_>) -> Option<Chart>
                 name: row.target.clone(),
                 look: drawn.look(row),
                 form: Form::Curve,
-                points: curve_of(&drawn.shown(row), asked.of)?,
+                points: match asked.along {
+                    Percent::Nines => curve_of(&drawn.shown(row), asked.of)?,
+                    Percent::Hundredths(_) => even(&drawn.shown(row), asked.of)?,
+                },
             })
         });
         let series: Vec<Series> = series.collect();
         let heights = series.iter().flat_map(|one| &one.points);
         let y = Axis::new(asked.axis, Unit::Nanoseconds);
-        let y = match spans_decades(heights.map(|point| point.y)) {
-            true => y.log(),
-            false => y,
-        };
-        let x = Axis {
-            scale: Scale::Percentile,
-            ..Axis::new("percentile", Unit::Share)
+        let (x, y) = match asked.along {
+            Percent::Hundredths(title) => (Axis::new(title, Unit::Share), y),
+            Percent::Nines => (
+                percentile(),
+                match spans_decades(heights.map(|point| point.y)) {
+                    true => y.log(),
+                    false => y,
+                },
+            ),
         };
         View::of_panels(heading, x, vec![Panel::new(y, series)])
     };
@@ -59,6 +74,24 @@ pub(crate) fn percentiles(drawn: &Drawn<'_>, asked: &Curve<'_>) -> Option<Chart>
         "setting",
         settings.filter_map(view),
     )
+}
+
+/// The axis of such curves.
+pub(crate) fn percentile() -> Axis {
+    Axis {
+        scale: Scale::Percentile,
+        ..Axis::new("percentile", Unit::Share)
+    }
+}
+
+fn even(trials: &[&Trial], of: fn(&Trial) -> Option<&Histogram>) -> Option<Vec<Point>> {
+    let mut merges = Merges::default();
+    let all = merges.of("", trials, of).ok()??;
+    let at = |hundredths: u32| {
+        let share = f64::from(hundredths) / 100.0;
+        Point::new(share, all.value_at_quantile(share) as f64)
+    };
+    Some((0..=100).map(at).collect())
 }
 
 /// From the least value to the last quantile that one value stands for. Equal neighbours tell nothing and are left out.

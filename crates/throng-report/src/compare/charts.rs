@@ -3,7 +3,9 @@
 use throng_record::{Histogram, Plan, RunRecord, Trial};
 
 use super::{Comparison, Line, Named, row_of};
-use crate::chart::{Axis, Chart, Form, Look, Panel, Point, Scale, Series, View, curve_of};
+use crate::chart::{
+    Axis, Chart, Form, Look, Panel, Point, Scale, Series, View, curve_of, percentile,
+};
 use crate::format;
 use crate::html;
 use crate::median::{Estimate, Spread};
@@ -119,7 +121,7 @@ fn ratios(lines: &[&Line]) -> Option<View> {
         });
     let one = Series {
         name: "no difference".to_owned(),
-        look: Look::Published,
+        look: Look::Published(0),
         form: Form::Steps,
         points: vec![
             Point::new(1.0, -0.5),
@@ -127,7 +129,10 @@ fn ratios(lines: &[&Line]) -> Option<View> {
         ],
     };
     let series = series.chain([one]).collect();
-    let x = Axis::new("other ÷ first", Unit::Times).log();
+    let x = Axis {
+        scale: Scale::Free,
+        ..Axis::new("other ÷ first", Unit::Times)
+    };
     let label = lines.first()?.heading.clone();
     View::of_panels(label, x, vec![Panel::new(names(rows), series)])
 }
@@ -198,12 +203,8 @@ fn curves(runs: &[Named<'_>], targets: &[String]) -> Vec<View> {
                 points: curve_of(&sorted.basis, latency)?,
             })
         });
-        let x = Axis {
-            scale: Scale::Percentile,
-            ..Axis::new("percentile", Unit::Share)
-        };
         let y = Axis::new("latency", Unit::Nanoseconds).log();
-        View::of_panels(label, x, vec![Panel::new(y, series.collect())])
+        View::of_panels(label, percentile(), vec![Panel::new(y, series.collect())])
     };
     if !targets.is_empty() {
         let settings = (0..).zip(&plan.settings);

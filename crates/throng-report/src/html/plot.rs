@@ -31,6 +31,12 @@ const SYMBOLS: [(MarkerSymbol, MarkerSymbol); 6] = [
     (MarkerSymbol::Pentagon, MarkerSymbol::PentagonOpen),
     (MarkerSymbol::Star, MarkerSymbol::StarOpen),
 ];
+/// Those of what is published.
+const OF_PUBLISHED: [(MarkerSymbol, MarkerSymbol); 3] = [
+    (MarkerSymbol::Diamond, MarkerSymbol::DiamondOpen),
+    (MarkerSymbol::Cross, MarkerSymbol::CrossOpen),
+    (MarkerSymbol::Hexagram, MarkerSymbol::HexagramOpen),
+];
 const DASHES: [DashType; 3] = [DashType::Solid, DashType::Dash, DashType::Dot];
 /// Marks on a curve of many points.
 const MARKS_MAX: usize = 8;
@@ -231,7 +237,7 @@ impl Drawn<'_> {
             .hover_text_array(words)
             .hover_info(HoverInfo::Text)
             .y_axis(self.y_axis);
-        if let Some(errors) = errors(&points, |point| point.x, x_scale, Look::Published) {
+        if let Some(errors) = errors(&points, |point| point.x, x_scale, Look::Published(0)) {
             trace = trace.error_x(errors);
         }
         traces.push(trace);
@@ -277,7 +283,7 @@ fn size(form: Form, points: usize) -> usize {
 fn colour(look: Look) -> &'static str {
     match look {
         Look::Target(index) | Look::Part(index) => COLOURS[index % COLOURS.len()],
-        Look::Published => PUBLISHED,
+        Look::Published(_) => PUBLISHED,
     }
 }
 
@@ -286,14 +292,14 @@ fn dash(look: Look) -> DashType {
         Look::Target(index) | Look::Part(index) => {
             DASHES[index / COLOURS.len() % DASHES.len()].clone()
         }
-        Look::Published => DashType::Dot,
+        Look::Published(index) => DASHES[(index + 2) % DASHES.len()].clone(),
     }
 }
 
 fn marker(look: Look, mark: Mark) -> Marker {
     let (full, hollow) = match look {
         Look::Target(index) | Look::Part(index) => SYMBOLS[index % SYMBOLS.len()].clone(),
-        Look::Published => (MarkerSymbol::Diamond, MarkerSymbol::DiamondOpen),
+        Look::Published(index) => OF_PUBLISHED[index % OF_PUBLISHED.len()].clone(),
     };
     let symbol = match mark {
         Mark::Sound => full,
@@ -303,7 +309,7 @@ fn marker(look: Look, mark: Mark) -> Marker {
     let marker = Marker::new().symbol(symbol).color(colour(look));
     match look {
         // It stands on bars.
-        Look::Published => marker.line(Line::new().color("#ffffff").width(1.0)),
+        Look::Published(_) => marker.line(Line::new().color("#ffffff").width(1.0)),
         _ => marker,
     }
 }
@@ -337,13 +343,16 @@ fn height(panels: &Panels) -> usize {
         Scale::Names(names) => names.len(),
         _ => 0,
     });
-    let series = panels.panels.iter().map(|panel| panel.series.len());
-    match names.max().unwrap_or_default() {
-        // The legend of many series needs its room.
-        0 => (380 + 180 * (panels.panels.len() - 1))
-            .max(60 + 21 * series.max().unwrap_or_default().min(40)),
+    let room = match names.max().unwrap_or_default() {
+        0 => 380 + 180 * (panels.panels.len() - 1),
         bars => 110 + 26 * bars,
-    }
+    };
+    // A legend of many needs its own.
+    let in_legend = panels.panels.iter().map(|panel| {
+        let series = panel.series.iter();
+        series.filter(|one| one.form != Form::Bar).count()
+    });
+    room.max(110 + 21 * in_legend.max().unwrap_or_default().min(40))
 }
 
 fn axis(axis: &Axis) -> PlotAxis {
@@ -358,7 +367,7 @@ fn axis(axis: &Axis) -> PlotAxis {
             .zero_line(false)
             .show_grid(false),
         Scale::Percentile => {
-            let nines = (0..9).map(|nines| 10_f64.powi(nines));
+            let nines = (1..9).map(|nines| 10_f64.powi(nines));
             let ticks: Vec<f64> = nines.chain([2.0]).collect();
             let words = ticks.iter().map(|one_in| {
                 let percent = format!("{:.6}", 100.0 - 100.0 / one_in);
@@ -370,6 +379,7 @@ fn axis(axis: &Axis) -> PlotAxis {
                 .tick_text(words)
         }
         Scale::Log => unit(plot.type_(AxisType::Log), axis.unit),
+        Scale::Free => unit(plot, axis.unit),
         Scale::Linear => unit(plot.range_mode(RangeMode::ToZero), axis.unit),
     }
 }

@@ -10,7 +10,7 @@ use crate::row::Row;
 use crate::standing::Standing;
 use crate::summary::Summary;
 use crate::table::{self, Column, Line, Sheet, of_part};
-use crate::view::{Block, Curve};
+use crate::view::Block;
 
 /// One table.
 pub(super) struct Table {
@@ -20,6 +20,8 @@ pub(super) struct Table {
     /// Said where there are no lines.
     pub(super) instead: &'static str,
     pub(super) lines: Vec<Vec<Cell>>,
+    /// Whether each line says by itself what it is of.
+    pub(super) is_sortable: bool,
 }
 
 pub(super) struct Head {
@@ -74,6 +76,7 @@ pub(super) fn of_comparison(comparison: &Comparison) -> Vec<Table> {
         header: heads.map(head).into(),
         instead: "",
         lines: comparison.lines.iter().map(line).collect(),
+        is_sortable: true,
     }]
 }
 
@@ -83,15 +86,13 @@ pub(super) fn of(summary: &Summary<'_>) -> Vec<Table> {
     for block in experiments::of(summary.plan.experiment).blocks(summary) {
         match block {
             Block::Rows(of) => tables.extend(sheet(&of)),
-            Block::Phases(of) => tables.extend(sheet(&of)),
+            Block::Phases(of) => tables.extend(sheet(&of).into_iter().map(|table| Table {
+                is_sortable: false,
+                ..table
+            })),
             Block::Grid(of) => tables.push(grid(&of)),
-            Block::Curves(title, curves) => {
-                let curve = |curve: &Curve| Table {
-                    heading: format!("{title}: {}", curve.title),
-                    ..grid(&curve.points)
-                };
-                tables.extend(curves.iter().map(curve));
-            }
+            // They are drawn.
+            Block::Curves(..) => {}
         }
     }
     tables.extend(Overview::of(summary).map(|overview| along(summary, overview)));
@@ -107,6 +108,7 @@ fn sheet<R: Line>(sheet: &Sheet<R>) -> Vec<Table> {
                 header: Vec::new(),
                 instead: table::NOT_MEASURED,
                 lines: Vec::new(),
+                is_sortable: false,
             });
             continue;
         }
@@ -143,6 +145,7 @@ fn columned<R: Line>(heading: &str, columns: &[Column<R>], rows: &[&R]) -> Table
         header: columns.iter().map(head).collect(),
         instead: "",
         lines: rows.iter().map(line).collect(),
+        is_sortable: true,
     }
 }
 
@@ -165,6 +168,7 @@ fn grid(grid: &Grid) -> Table {
         header: header.collect(),
         instead: "",
         lines: lines.collect(),
+        is_sortable: false,
     }
 }
 
@@ -205,6 +209,7 @@ fn along(summary: &Summary<'_>, overview: Overview<'_>) -> Table {
         header: header.collect(),
         instead: "",
         lines: lines.collect(),
+        is_sortable: true,
     }
 }
 

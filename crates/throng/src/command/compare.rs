@@ -10,6 +10,7 @@ use throng_report::compare::{self, CompareError, Comparison, Line, Named};
 use crate::exit::Exit;
 use crate::experiment::RunsFlag;
 use crate::failure::Failure;
+use crate::gates::GateFlags;
 use crate::table::Column;
 use crate::{output, runs, table};
 
@@ -19,6 +20,7 @@ Examples:
   throng compare latest --target epoll-edge --target tokio
   throng compare old new --figure latency_ns_p99_9 --figure server_system_share
   throng compare old new --format html --output comparison.html
+  throng compare main branch --fail-if 'p99 > 1.05 * baseline' --fail-if 'errors > 0'
 
 Targets and settings that both have are compared. \"faster\" and \"slower\" are said where the 95 % interval of the
 ratio does not contain 1, which takes four repeats in each run.";
@@ -42,6 +44,8 @@ pub(crate) struct Arguments {
     /// File for the comparison [default: standard output]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Report")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    gates: GateFlags,
     #[command(flatten)]
     runs: RunsFlag,
 }
@@ -68,24 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .iter()
         .map(|(name, record)| Named { name, record })
         .collect();
-    let comparison = match (&named[..], arguments.targets.len()) {
-        ([run], 2..) => compare::targets(*run, &arguments.targets, &arguments.figures),
-        ([_], _) => {
-            return Err(
-                Failure::usage("one run, and nothing to compare it with").hint(
-                    "name another run, or two of its targets: --target epoll-edge --target tokio",
-                ),
-            );
-        }
-        ([first, others @ ..], 0) => compare::runs(*first, others, &arguments.figures),
-        _ => {
-            return Err(Failure::usage(
-                "--target compares targets of one run, and several runs are named",
-            )
-            .hint("name one run, or leave --target out"));
-        }
-    };
-    let comparison = comparison.map_err(failure)?;
+    let comparison = arguments.compare(&named, &arguments.figures)?;
     let text = match arguments.format {
         Form::Terminal => terminal(&comparison),
         Form::Html => compare::page(&comparison, &named, &arguments.targets),
@@ -93,7 +80,50 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Form::Json => output::json(&comparison),
     };
     output::write(&text, arguments.output.as_deref())?;
-    Ok(Exit::Success)
+    let failures = arguments.judge(&named)?;
+    failures.iter().for_each(Failure::print);
+    Ok(match failures.is_empty() {
+        true => Exit::Success,
+        false => Exit::Failed,
+    })
+}
+
+impl Arguments {
+    /// In these figures, or in the usual ones.
+    fn compare(&self, runs: &[Named<'_>], figures: &[String]) -> Result<Comparison, Failure> {
+        let comparison = match (runs, self.targets.len()) {
+            ([run], 2..) => compare::targets(*run, &self.targets, figures),
+            ([_], _) => {
+                return Err(
+                    Failure::usage("one run, and nothing to compare it with").hint(
+                        "name another run, or two of its targets: --target epoll-edge --target tokio",
+                    ),
+                );
+            }
+            ([first, others @ ..], 0) => compare::runs(*first, others, figures),
+            _ => {
+                return Err(Failure::usage(
+                    "--target compares targets of one run, and several runs are named",
+                )
+                .hint("name one run, or leave --target out"));
+            }
+        };
+        comparison.map_err(failure)
+    }
+
+    /// Which conditions are met. The baseline is what all else is compared with: the first run, or the first target.
+    fn judge(&self, runs: &[Named<'_>]) -> Result<Vec<Failure>, Failure> {
+        let Some(first) = runs.first() else {
+            return Ok(vec![]);
+        };
+        let gates = self.gates.read_between(&first.record.plan)?;
+        if gates.is_empty() {
+            return Ok(vec![]);
+        }
+        let figures: Vec<String> = gates.iter().map(|gate| gate.figure().to_owned()).collect();
+        let comparison = self.compare(runs, &figures)?;
+        Ok(self.gates.judge_between(&gates, &comparison))
+    }
 }
 
 const FIGURE: Column<Line> = ("figure", |line| line.heading.clone());

@@ -70,6 +70,11 @@ impl Bench {
         self.run(&[], PATIENCE, arguments)
     }
 
+    /// The same with a bound of its own, as typed.
+    pub(crate) fn throng_as_typed_within(&self, patience: Duration, arguments: &[&str]) -> Outcome {
+        self.run(&[], patience, arguments)
+    }
+
     /// The same with a bound of its own.
     pub(crate) fn throng_within(&self, patience: Duration, arguments: &[&str]) -> Outcome {
         self.run(&[], patience, &as_tests_want(arguments))

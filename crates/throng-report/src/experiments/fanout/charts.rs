@@ -4,7 +4,8 @@ use throng_record::{LinePhase, Trial};
 
 use super::published::reference;
 use crate::chart::{
-    Along, Axis, Chart, Curve, Drawn, Form, Panel, Point, Series, View, along, percentiles, typical,
+    Along, Axis, Chart, Curve, Drawn, Form, Panel, Percent, Point, Series, View, along,
+    percentiles, typical,
 };
 use crate::phases::PhaseKind;
 use crate::unit::Unit;
@@ -47,9 +48,10 @@ pub(super) fn charts(drawn: &Drawn<'_>) -> Vec<Chart> {
         &Curve {
             name: "deliveries",
             title: "When connections hear the line",
-            caption: "From just before the line is put to its arrival, over the connections: at 50 % half of them had heard it. A curve that rises to the right is a server that serves one after another.",
+            caption: "From just before the line is put to its arrival, over the connections: at 50 % half of them had heard it. A straight line from nothing is a server that serves one after another; a flat one serves all at once.",
             axis: "time until heard",
             of: |trial: &Trial| Some(&trial.phases.put()?.line.latency),
+            along: Percent::Hundredths("connections that have heard it"),
         },
     ));
     charts.extend(order(drawn));

@@ -2,7 +2,9 @@
 
 use throng_record::Trial;
 
-use crate::chart::{Along, Bars, Chart, Curve, Drawn, along, bars, capital, percentiles, progress};
+use crate::chart::{
+    Along, Bars, Chart, Curve, Drawn, Percent, along, bars, capital, percentiles, progress,
+};
 use crate::ratio::Compared;
 use crate::row::Row;
 
@@ -70,6 +72,7 @@ fn latency(drawn: &Drawn<'_>) -> Option<Chart> {
             caption: "How long the slowest take: at 99 % one message in a hundred took longer than the curve is high. The further right a curve stays low, the steadier its server.",
             axis: "latency",
             of: |trial: &Trial| Some(&trial.phases.exchange()?.latency),
+            along: Percent::Nines,
         },
     )
 }

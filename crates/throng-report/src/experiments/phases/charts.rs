@@ -2,7 +2,7 @@
 
 use throng_record::Trial;
 
-use crate::chart::{Chart, Curve, Drawn, percentiles};
+use crate::chart::{Chart, Curve, Drawn, Percent, percentiles};
 use crate::experiments::messages;
 
 pub(super) fn charts(drawn: &Drawn<'_>) -> Vec<Chart> {
@@ -15,6 +15,7 @@ pub(super) fn charts(drawn: &Drawn<'_>) -> Vec<Chart> {
             caption: "How long the slowest connects take: at 99 % one in a hundred took longer than the curve is high.",
             axis: "connect latency",
             of: |trial: &Trial| Some(&trial.phases.connect()?.latency),
+            along: Percent::Nines,
         },
     ));
     charts
