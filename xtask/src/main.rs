@@ -38,6 +38,8 @@ enum Command {
     Judge,
     /// A chart of a run as a picture, for documents.
     Picture(picture::PictureArguments),
+    /// The pictures of the README and of the guide, from the records in docs/results/records.
+    Pictures,
     /// What the instrument itself costs, as ratios measured side by side.
     Bench(bench::BenchArguments),
 }
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(&arguments),
         Command::Judge => judge::run(),
         Command::Picture(arguments) => picture::run(&arguments),
+        Command::Pictures => picture::all(),
         Command::Bench(arguments) => bench::run(&arguments),
     };
     match result {

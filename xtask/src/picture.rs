@@ -1,18 +1,45 @@
-//! `cargo xtask picture`: a chart of a run as a picture, or its whole page, as a browser shows them. What stands in the README and in the guide is made so.
+//! `cargo xtask picture`: a chart of a run as a picture, or its whole page, as a browser shows them. `cargo xtask pictures`: those of the README and of the guide,
+//! from the stored records.
 
 use std::error::Error;
+use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
+use flate2::read::GzDecoder;
 use headless::{Browser, View};
 use throng_record::schema;
 use throng_report::{Format, Options};
 
+use crate::cargo;
+
+/// Where they go, and what they are made of.
+const PICTURES: &str = "docs/pictures";
+const RECORDS: &str = "docs/results/records";
+
+/// A picture of the guide: its name, the record, the chart, and which of its views.
+type OfGuide = (&'static str, &'static str, &'static str, usize);
+
+const OF_GUIDE: [OfGuide; 10] = [
+    ("tour-rate", "tour", "rate-along", 0),
+    ("tour-percentiles", "tour", "percentiles", 1),
+    ("churn-over-time", "churn", "over-time", 0),
+    ("backlog-amplification", "backlog", "amplification", 1),
+    ("backlog-in-time", "backlog", "in-time", 0),
+    ("c10k-accept", "c10k", "accept", 0),
+    ("many-get", "many", "get", 0),
+    ("hold-over-time", "million", "over-time", 0),
+    ("hold-owners", "million", "owners", 0),
+    ("services-completion", "services", "completion", 0),
+];
+
+/// What is asked of one picture.
 #[derive(Debug, Args)]
 pub(crate) struct PictureArguments {
-    /// A run.json, or a page that throng wrote
+    /// A run.json, or run.json.gz, or a page that throng wrote
     run: PathBuf,
     /// Where it goes: .svg or .png for a chart, .png for the page
     output: PathBuf,
@@ -23,35 +50,58 @@ pub(crate) struct PictureArguments {
     #[arg(long, default_value_t = 0)]
     view: usize,
     /// Of the picture, in pixels
-    #[arg(long, default_value_t = 900)]
+    #[arg(long, default_value_t = WIDTH)]
     width: u32,
-    /// Of a chart, in pixels; without it as high as the page has it
-    #[arg(long)]
-    height: Option<u32>,
     /// As a reader sees it who prefers a dark scheme
     #[arg(long)]
     dark: bool,
 }
 
+const WIDTH: u32 = 900;
+
 pub(crate) fn run(arguments: &PictureArguments) -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("throng-picture-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
+    fs::create_dir_all(&folder)?;
     let result = page(&arguments.run, &folder).and_then(|page| taken(arguments, &page));
-    std::fs::remove_dir_all(&folder)?;
-    std::fs::write(&arguments.output, result?)?;
+    fs::remove_dir_all(&folder)?;
+    fs::write(&arguments.output, result?)?;
     println!("{}", arguments.output.display());
+    Ok(())
+}
+
+/// Those of the guide.
+pub(crate) fn all() -> Result<(), Box<dyn Error>> {
+    let workspace = cargo::workspace();
+    fs::create_dir_all(workspace.join(PICTURES))?;
+    for (name, record, chart, view) in OF_GUIDE {
+        run(&PictureArguments {
+            run: workspace.join(RECORDS).join(format!("{record}.json.gz")),
+            output: workspace.join(PICTURES).join(format!("{name}.svg")),
+            chart: Some(chart.to_owned()),
+            view,
+            width: WIDTH,
+            dark: false,
+        })?;
+    }
     Ok(())
 }
 
 /// The page itself, or one made of a record.
 fn page(run: &Path, folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    if run.extension().is_some_and(|extension| extension == "html") {
+    let extension = run.extension().unwrap_or_default();
+    if extension == "html" {
         return Ok(run.to_owned());
     }
-    let record = schema::read(&std::fs::read_to_string(run)?)?;
+    let bytes = fs::read(run).map_err(|error| format!("{}: {error}", run.display()))?;
+    let mut text = String::new();
+    match extension == "gz" {
+        true => GzDecoder::new(bytes.as_slice()).read_to_string(&mut text)?,
+        false => bytes.as_slice().read_to_string(&mut text)?,
+    };
+    let record = schema::read(&text)?;
     let page = folder.join("report.html");
     let text = throng_report::render(&record, Format::Html, &Options::default());
-    std::fs::write(&page, text)?;
+    fs::write(&page, text)?;
     Ok(page)
 }
 
@@ -64,33 +114,16 @@ fn taken(arguments: &PictureArguments, page: &Path) -> Result<Vec<u8>, Box<dyn E
     };
     browser.open(page, view)?;
     let Some(chart) = &arguments.chart else {
-        // Each chart is drawn when it is come to.
-        browser.evaluate(
-            "(async () => { for (const place of document.querySelectorAll('.plot')) { place.scrollIntoView(); for (let i = 0; i < 500 && !place.data; i++) await new Promise((done) => setTimeout(done, 10)); } scrollTo(0, 0); await new Promise((done) => setTimeout(done, 300)); })()",
-        )?;
+        browser.evaluate(EVERY_CHART)?;
         return Ok(browser.screenshot()?);
     };
     let is_svg = arguments.output.extension().is_some_and(|one| one == "svg");
     let format = if is_svg { "svg" } else { "png" };
-    let height = arguments
-        .height
-        .map_or_else(|| "layout.height".to_owned(), |height| height.to_string());
-    let script = format!(
-        "(async () => {{
-            const place = [...document.querySelectorAll('.plot')].find((one) => one.dataset.chart === {chart:?});
-            if (!place) throw new Error('there is no chart of this name: ' + [...document.querySelectorAll('.plot')].map((one) => one.dataset.chart).join(', '));
-            const select = place.closest('figure').querySelector('select');
-            if (select) {{ select.value = {view}; }}
-            place.scrollIntoView();
-            for (let i = 0; i < 500 && !place.data; i++) await new Promise((done) => setTimeout(done, 10));
-            if (select) select.dispatchEvent(new Event('change'));
-            const layout = place.layout;
-            const light = getComputedStyle(document.body).backgroundColor;
-            return Plotly.toImage({{ data: place.data, layout: {{ ...layout, paper_bgcolor: light }} }}, {{ format: '{format}', width: {width}, height: {height} }});
-        }})()",
-        view = arguments.view,
-        width = arguments.width,
-    );
+    let script = IMAGE
+        .replace("CHART", &format!("{chart:?}"))
+        .replace("VIEW", &arguments.view.to_string())
+        .replace("FORMAT", &format!("{format:?}"))
+        .replace("WIDTH", &arguments.width.to_string());
     let url = browser.evaluate(&script)?;
     let url = url.as_str().ok_or("no picture came")?;
     let (kind, data) = url.split_once(',').ok_or("what came is no picture")?;
@@ -100,3 +133,29 @@ fn taken(arguments: &PictureArguments, page: &Path) -> Result<Vec<u8>, Box<dyn E
     let text = browser.evaluate(&format!("decodeURIComponent({data:?})"))?;
     Ok(text.as_str().unwrap_or_default().as_bytes().to_vec())
 }
+
+/// Each is drawn when it is come to.
+const EVERY_CHART: &str = "(async () => {
+    for (const place of document.querySelectorAll('.plot')) {
+        place.scrollIntoView();
+        for (let i = 0; i < 500 && !place.data; i++) await new Promise((done) => setTimeout(done, 10));
+    }
+    scrollTo(0, 0);
+    await new Promise((done) => setTimeout(done, 300));
+})()";
+
+/// As wide as is asked for, on the page's ground.
+const IMAGE: &str = "(async () => {
+    const places = [...document.querySelectorAll('.plot')];
+    const place = places.find((one) => one.dataset.chart === CHART);
+    if (!place) throw new Error('there is no such chart, but ' + places.map((one) => one.dataset.chart).join(', '));
+    place.scrollIntoView();
+    for (let i = 0; i < 500 && !place.data; i++) await new Promise((done) => setTimeout(done, 10));
+    const select = place.closest('figure').querySelector('select');
+    if (select) {
+        select.value = VIEW;
+        select.dispatchEvent(new Event('change'));
+    }
+    const layout = { ...place.layout, paper_bgcolor: getComputedStyle(document.body).backgroundColor };
+    return Plotly.toImage({ data: place.data, layout }, { format: FORMAT, width: WIDTH, height: layout.height });
+})()";

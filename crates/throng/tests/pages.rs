@@ -507,6 +507,52 @@ fn what_is_held_is_drawn_over_time_and_by_owner() {
     assert_eq!(assert_drawn(&mut browser), ["over-time", "owners"]);
 }
 
+/// Echoes after 20 ms.
+const SLOW: &str = r#"
+import socket, sys, threading, time
+def echo(connection):
+    while data := connection.recv(4096):
+        time.sleep(0.02)
+        connection.sendall(data)
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+while True:
+    threading.Thread(target=echo, args=[listener.accept()[0]], daemon=True).start()
+"#;
+
+#[test]
+fn a_known_delay_stands_in_the_charts_at_its_height() {
+    let bench = Bench::new();
+    let server = bench.write("slow.py", SLOW);
+    let command = format!("slow=python3 {} {{port}}", server.display());
+    let asked = "--connections 4 --duration 500ms --warmup 100ms --repeats 1 --patience 0";
+    let words: Vec<&str> = asked.split(' ').collect();
+    let asked = [&["echo", "--command", &command][..], &words].concat();
+    let outcome = bench.throng_as_typed(&asked);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let mut browser = open(&page(&bench), View::DESKTOP);
+    assert_drawn(&mut browser);
+    let drawn = |browser: &mut Browser, chart: &str| {
+        let script = format!(
+            "JSON.stringify(document.querySelector('[data-chart={chart}]').data.map(({{ x, y }}) => [x, y])[0])"
+        );
+        let told = browser.evaluate(&script).expect("told");
+        let told: [Vec<f64>; 2] =
+            serde_json::from_str(told.as_str().expect("text")).expect("numbers");
+        told
+    };
+    // Each connection is answered every 20 ms and a little.
+    let [rates, _] = drawn(&mut browser, "by-target");
+    assert!((150.0..=200.0).contains(&rates[0]), "{rates:?}");
+    let [one_in, seconds] = drawn(&mut browser, "percentiles");
+    let above_median = one_in
+        .iter()
+        .zip(&seconds)
+        .filter(|(one_in, _)| **one_in >= 2.0);
+    for (one_in, seconds) in above_median {
+        assert!((0.020..0.1).contains(seconds), "{seconds} at {one_in}");
+    }
+}
+
 /// A thousand trials, of one small run: settings are made as many as it takes.
 #[test]
 fn a_thousand_trials_weigh_little_and_open() {
