@@ -283,6 +283,13 @@ impl Point {
     }
 }
 
+/// The same points, worth what their row is.
+pub(crate) fn marked(points: Vec<Point>, row: &Row) -> Vec<Point> {
+    let mark = Mark::of(row);
+    let points = points.into_iter();
+    points.map(|point| Point { mark, ..point }).collect()
+}
+
 impl Mark {
     pub(crate) fn of(row: &Row) -> Self {
         match row.standing {

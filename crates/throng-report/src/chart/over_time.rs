@@ -2,7 +2,7 @@
 
 use throng_record::{SeriesSample, Trial};
 
-use super::{Axis, Chart, Drawn, Form, Panel, Point, Series, View, capital};
+use super::{Axis, Chart, Drawn, Form, Panel, Point, Series, View, capital, marked};
 use crate::row::Row;
 use crate::unit::Unit;
 
@@ -49,7 +49,7 @@ pub(crate) fn progress(drawn: &Drawn<'_>) -> Option<Chart> {
                 name: row.target.clone(),
                 look: drawn.look(row),
                 form: Form::Curve,
-                points,
+                points: marked(points, row),
             };
             rates.push(series(rate(&trial.series)));
             stolen.push(series(steal(&trial.series)));

@@ -2,7 +2,7 @@
 
 use throng_record::{Histogram, Trial};
 
-use super::{Axis, Chart, Drawn, Form, Panel, Point, Scale, Series, View, spans_decades};
+use super::{Axis, Chart, Drawn, Form, Panel, Point, Scale, Series, View, marked, spans_decades};
 use crate::merge::{Live, Merges};
 use crate::unit::Unit;
 
@@ -45,10 +45,13 @@ pub(crate) fn percentiles(drawn: &Drawn<'_>, asked: &Curve<'_>) -> Option<Chart>
                 name: row.target.clone(),
                 look: drawn.look(row),
                 form: Form::Curve,
-                points: match asked.along {
-                    Percent::Nines => curve_of(&drawn.shown(row), asked.of)?,
-                    Percent::Hundredths(_) => even(&drawn.shown(row), asked.of)?,
-                },
+                points: marked(
+                    match asked.along {
+                        Percent::Nines => curve_of(&drawn.shown(row), asked.of)?,
+                        Percent::Hundredths(_) => even(&drawn.shown(row), asked.of)?,
+                    },
+                    row,
+                ),
             })
         });
         let series: Vec<Series> = series.collect();

@@ -4,7 +4,7 @@ use throng_record::{LinePhase, Trial};
 
 use super::published::reference;
 use crate::chart::{
-    Along, Axis, Chart, Curve, Drawn, Form, Panel, Percent, Point, Series, View, along,
+    Along, Axis, Chart, Curve, Drawn, Form, Panel, Percent, Point, Series, View, along, marked,
     percentiles, typical,
 };
 use crate::phases::PhaseKind;
@@ -81,7 +81,7 @@ fn order(drawn: &Drawn<'_>) -> Option<Chart> {
                 name: row.target.clone(),
                 look: drawn.look(row),
                 form: Form::Curve,
-                points: by_index(&trial.phases.put()?.line),
+                points: marked(by_index(&trial.phases.put()?.line), row),
             })
         });
         let x = Axis::new("connection, in the order of the connects", Unit::Count);

@@ -3,7 +3,9 @@
 use throng_record::{SeriesSample, Trial};
 
 use super::tables::{GENERATOR, SERVER, by_target, kernel};
-use crate::chart::{Axis, Chart, Drawn, Form, Look, Panel, Point, Scale, Series, View, typical};
+use crate::chart::{
+    Axis, Chart, Drawn, Form, Look, Panel, Point, Scale, Series, View, marked, typical,
+};
 use crate::format;
 use crate::row::Row;
 use crate::unit::Unit;
@@ -28,7 +30,7 @@ fn over_time(drawn: &Drawn<'_>) -> Option<Chart> {
                 name: row.target.clone(),
                 look: drawn.look(row),
                 form: Form::Curve,
-                points,
+                points: marked(points, row),
             };
             open.push(series(connecting(&trial.series)));
             let rss = |sample: &SeriesSample| {

@@ -9,7 +9,7 @@ use crate::ratio::Compared;
 use crate::row::Row;
 
 const BARS: &str = "A bar for each target: the median over repeats, and its interval as a line across the end. Hollow: measured on a disturbed machine. ✕: no figure that holds.";
-const ALONG: &str = "A line for each target, over what was swept: medians over repeats with their intervals. Hollow marks: measured on a disturbed machine.";
+const ALONG: &str = "A line for each target, over what was swept: medians over repeats with their intervals. Hollow marks: measured on a disturbed machine. What has no figure that holds is left out; the tables say why.";
 
 pub(crate) fn charts(drawn: &Drawn<'_>, published: &dyn Fn(&Row) -> Option<f64>) -> Vec<Chart> {
     let unit = drawn.summary.unit;
