@@ -15,8 +15,8 @@ pub(crate) use bars::{Bars, bars};
 pub(crate) use over_time::{progress, typical};
 pub(crate) use percentiles::{Curve, Percent, curve_of, percentile, percentiles};
 
-use crate::experiments;
 use crate::figure::Found;
+use crate::measured::Measured;
 use crate::median::Spread;
 use crate::row::Row;
 use crate::standing::Standing;
@@ -29,6 +29,8 @@ use crate::worth::Sorted;
 pub(crate) struct Drawn<'a> {
     pub(crate) record: &'a RunRecord,
     pub(crate) summary: &'a Summary<'a>,
+    /// Which trials stand behind a row.
+    pub(crate) measured: &'a dyn Measured,
 }
 
 /// One chart, in several views among which a reader chooses.
@@ -169,7 +171,7 @@ impl<'a> Drawn<'a> {
         };
         let target = u32::try_from(target).unwrap_or(u32::MAX);
         let sorted = Sorted::new(self.record, target, row.setting);
-        experiments::of(self.record.plan.experiment).shown(&sorted)
+        self.measured.shown(&sorted)
     }
 
     /// Which target it is.

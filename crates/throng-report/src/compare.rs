@@ -5,11 +5,10 @@
 //! interval does not hold 1. Fewer repeats than an interval needs, and figures that are bounds, decide nothing.
 
 mod cautions;
-mod charts;
+pub(crate) mod charts;
 mod error;
 mod words;
 
-pub use charts::page;
 pub use error::CompareError;
 use serde::Serialize;
 use throng_record::{Plan, RunRecord, Trial};

@@ -13,7 +13,7 @@ use serde_json::Value;
 use throng_record::RunRecord;
 
 use crate::chart::{Chart, Drawn};
-use crate::compare::Comparison;
+use crate::compare::{Comparison, Named, charts};
 use crate::context;
 use crate::experiments;
 use crate::findings::Found;
@@ -72,8 +72,12 @@ struct Finding<'a> {
 /// The whole page, ending in a newline.
 pub(crate) fn render(record: &RunRecord) -> String {
     let summary = &Summary::of(record);
-    let drawn = Drawn { record, summary };
     let experiment = experiments::of(record.plan.experiment);
+    let drawn = Drawn {
+        record,
+        summary,
+        measured: experiment,
+    };
     let charts = match context::has_no_figures(summary) {
         true => Vec::new(),
         false => experiment.charts(&drawn),
@@ -103,7 +107,8 @@ pub(crate) fn render(record: &RunRecord) -> String {
 }
 
 /// Runs, or targets, in the same charts; ends in a newline.
-pub(crate) fn compare(comparison: &Comparison, charts: Vec<Chart>) -> String {
+pub(crate) fn compare(comparison: &Comparison, runs: &[Named<'_>], targets: &[String]) -> String {
+    let charts = charts::of(comparison, runs, targets);
     rendered(&ComparisonPage {
         head: Head::new(comparison.title(), &charts),
         sentence: comparison.sentence(),

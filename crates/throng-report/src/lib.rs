@@ -135,6 +135,16 @@ pub struct Options {
     pub is_full: bool,
 }
 
+/// The page of a comparison of these runs, or of these targets of the only one: both in each chart.
+#[must_use]
+pub fn page_of_comparison(
+    comparison: &compare::Comparison,
+    runs: &[compare::Named<'_>],
+    targets: &[String],
+) -> String {
+    html::compare(comparison, runs, targets)
+}
+
 /// The report of a run, ending in a newline.
 #[must_use]
 pub fn render(record: &RunRecord, format: Format, options: &Options) -> String {

@@ -7,15 +7,13 @@ use crate::chart::{
     Axis, Chart, Form, Look, Panel, Point, Scale, Series, View, curve_of, percentile,
 };
 use crate::format;
-use crate::html;
 use crate::median::{Estimate, Spread};
 use crate::setting::heading;
 use crate::unit::Unit;
 use crate::worth::Sorted;
 
-/// The page of a comparison of these runs, or of these targets of the only one.
-#[must_use]
-pub fn page(comparison: &Comparison, runs: &[Named<'_>], targets: &[String]) -> String {
+/// Of a comparison of these runs, or of these targets of the only one.
+pub(crate) fn of(comparison: &Comparison, runs: &[Named<'_>], targets: &[String]) -> Vec<Chart> {
     let mut figures: Vec<&str> = Vec::new();
     for line in &comparison.lines {
         if !figures.contains(&line.figure.as_str()) {
@@ -52,7 +50,7 @@ pub fn page(comparison: &Comparison, runs: &[Named<'_>], targets: &[String]) -> 
             curves(runs, targets),
         ),
     ];
-    html::compare(comparison, charts.into_iter().flatten().collect())
+    charts.into_iter().flatten().collect()
 }
 
 fn ends(of: &Estimate) -> Option<(f64, f64)> {

@@ -1,43 +1,20 @@
 //! From a chart as a value to what Plotly draws. Colours of text, lines and ground are the page's business, as they follow the reader's scheme.
 
+mod axis;
+mod heat;
+mod look;
+
 use plotly::common::{
-    AxisSide, ColorScale, ColorScalePalette, DashType, ErrorData, ErrorType, Font, HoverInfo, Line,
-    LineShape, Marker, MarkerSymbol, Mode, Orientation, Title,
+    DashType, ErrorData, ErrorType, HoverInfo, Line, LineShape, Marker, Mode, Orientation,
 };
-use plotly::layout::{
-    Annotation, Axis as PlotAxis, AxisType, BarMode, HoverMode, Layout, RangeMode, Shape,
-    ShapeLine, ShapeType,
-};
-use plotly::{Bar, HeatMap, Scatter, Traces};
+use plotly::layout::{Annotation, BarMode, HoverMode, Layout, Shape, ShapeLine, ShapeType};
+use plotly::{Bar, Scatter, Traces};
 use serde_json::{Value, json};
 
-use crate::chart::{
-    Axis, Form, Heat, Look, Mark, Panel, Panels, Picture, Point, Scale, Series, View,
-};
-use crate::unit::Unit;
+use self::axis::{axis, scale_of};
+use self::look::{PUBLISHED, colour, dash, marker};
+use crate::chart::{Form, Look, Mark, Panel, Panels, Picture, Point, Scale, Series, View};
 
-/// Told apart by colour-blind readers, and on white as on black: after Okabe and Ito, without black and yellow.
-const COLOURS: [&str; 7] = [
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8c8c8c",
-];
-/// What is published is of no target.
-const PUBLISHED: &str = "#7a7a7a";
-/// Each with its hollow twin. As many as share no divisor with the colours, so that no two of 42 targets look the same.
-const SYMBOLS: [(MarkerSymbol, MarkerSymbol); 6] = [
-    (MarkerSymbol::Circle, MarkerSymbol::CircleOpen),
-    (MarkerSymbol::Square, MarkerSymbol::SquareOpen),
-    (MarkerSymbol::TriangleUp, MarkerSymbol::TriangleUpOpen),
-    (MarkerSymbol::TriangleDown, MarkerSymbol::TriangleDownOpen),
-    (MarkerSymbol::Pentagon, MarkerSymbol::PentagonOpen),
-    (MarkerSymbol::Star, MarkerSymbol::StarOpen),
-];
-/// Those of what is published.
-const OF_PUBLISHED: [(MarkerSymbol, MarkerSymbol); 3] = [
-    (MarkerSymbol::Diamond, MarkerSymbol::DiamondOpen),
-    (MarkerSymbol::Cross, MarkerSymbol::CrossOpen),
-    (MarkerSymbol::Hexagram, MarkerSymbol::HexagramOpen),
-];
-const DASHES: [DashType; 3] = [DashType::Solid, DashType::Dash, DashType::Dot];
 /// Marks on a curve of many points.
 const MARKS_MAX: usize = 8;
 
@@ -45,7 +22,7 @@ const MARKS_MAX: usize = 8;
 pub(super) fn of_view(view: &View) -> Value {
     match &view.picture {
         Picture::Panels(panels) => of_panels(panels),
-        Picture::Heat(heat) => of_heat(heat),
+        Picture::Heat(heat) => heat::of_heat(heat),
     }
 }
 
@@ -280,40 +257,6 @@ fn size(form: Form, points: usize) -> usize {
     }
 }
 
-fn colour(look: Look) -> &'static str {
-    match look {
-        Look::Target(index) | Look::Part(index) => COLOURS[index % COLOURS.len()],
-        Look::Published(_) => PUBLISHED,
-    }
-}
-
-fn dash(look: Look) -> DashType {
-    match look {
-        Look::Target(index) | Look::Part(index) => {
-            DASHES[index / COLOURS.len() % DASHES.len()].clone()
-        }
-        Look::Published(index) => DASHES[(index + 2) % DASHES.len()].clone(),
-    }
-}
-
-fn marker(look: Look, mark: Mark) -> Marker {
-    let (full, hollow) = match look {
-        Look::Target(index) | Look::Part(index) => SYMBOLS[index % SYMBOLS.len()].clone(),
-        Look::Published(index) => OF_PUBLISHED[index % OF_PUBLISHED.len()].clone(),
-    };
-    let symbol = match mark {
-        Mark::Sound => full,
-        Mark::Hollow => hollow,
-        Mark::Crossed => MarkerSymbol::X,
-    };
-    let marker = Marker::new().symbol(symbol).color(colour(look));
-    match look {
-        // It stands on bars.
-        Look::Published(_) => marker.line(Line::new().color("#ffffff").width(1.0)),
-        _ => marker,
-    }
-}
-
 fn axis_name(index: usize) -> String {
     match index {
         0 => "y".to_owned(),
@@ -355,60 +298,6 @@ fn height(panels: &Panels) -> usize {
     room.max(110 + 21 * in_legend.max().unwrap_or_default().min(40))
 }
 
-fn axis(axis: &Axis) -> PlotAxis {
-    let plot = PlotAxis::new()
-        .title(Title::with_text(plain(&axis.title)))
-        .auto_margin(true);
-    match &axis.scale {
-        Scale::Names(names) => plot
-            .tick_values((0..names.len()).map(|place| place as f64).collect())
-            .tick_text(names.iter().map(|name| plain(name)).collect())
-            .range(vec![-0.6, names.len() as f64 - 0.4])
-            .zero_line(false)
-            .show_grid(false),
-        Scale::Percentile => {
-            let nines = (1..9).map(|nines| 10_f64.powi(nines));
-            let ticks: Vec<f64> = nines.chain([2.0]).collect();
-            let words = ticks.iter().map(|one_in| {
-                let percent = format!("{:.6}", 100.0 - 100.0 / one_in);
-                format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
-            });
-            let words = words.collect();
-            plot.type_(AxisType::Log)
-                .tick_values(ticks)
-                .tick_text(words)
-        }
-        Scale::Log => unit(plot.type_(AxisType::Log), axis.unit),
-        Scale::Free => unit(plot, axis.unit),
-        Scale::Linear => unit(plot.range_mode(RangeMode::ToZero), axis.unit),
-    }
-}
-
-/// Ticks with their unit.
-fn unit(axis: PlotAxis, unit: Unit) -> PlotAxis {
-    let (format, suffix) = match unit {
-        Unit::Nanoseconds => ("~s", "s"),
-        Unit::Bytes => ("~s", "B"),
-        Unit::PerSecond | Unit::Count | Unit::Index => ("~s", ""),
-        Unit::Share => (".0%", ""),
-        Unit::Times => ("~s", "×"),
-    };
-    axis.tick_format(format)
-        .hover_format(match unit {
-            Unit::Share => ".1%",
-            _ => ".3s",
-        })
-        .tick_suffix(suffix)
-}
-
-/// Ticks count in seconds.
-fn scale_of(unit: Unit) -> f64 {
-    match unit {
-        Unit::Nanoseconds => 1e-9,
-        _ => 1.0,
-    }
-}
-
 fn line_across(level: f64, words: &str, panel: usize) -> (Shape, Annotation) {
     let axis = axis_name(panel);
     let line = ShapeLine::new()
@@ -434,57 +323,6 @@ fn line_across(level: f64, words: &str, panel: usize) -> (Shape, Annotation) {
         .y(level)
         .y_anchor(plotly::common::Anchor::Bottom);
     (shape, note)
-}
-
-/// Cells coloured by the logarithm of their values, with their words in them.
-fn of_heat(heat: &Heat) -> Value {
-    let log = |value: Option<f64>| value.map(|value| value.max(1.0).log10());
-    let z: Vec<Vec<Option<f64>>> = heat
-        .cells
-        .iter()
-        .map(|line| line.iter().map(|(value, _)| log(*value)).collect())
-        .collect();
-    let most = z.iter().flatten().flatten().copied().fold(1.0, f64::max);
-    let mut notes = Vec::new();
-    for (line, y) in heat.cells.iter().zip(0..) {
-        for ((value, words), x) in line.iter().zip(0..) {
-            // The darker half of the scale takes light letters.
-            let dark = log(*value).is_some_and(|value| value > most * 0.55);
-            let mut note = Annotation::new()
-                .text(plain(words))
-                .show_arrow(false)
-                .x(f64::from(x))
-                .y(f64::from(y));
-            if value.is_some() {
-                note = note.font(Font::new().color(if dark { "#ffffff" } else { "#1a1a1a" }));
-            }
-            notes.push(note);
-        }
-    }
-    let places = |number: usize| (0..number).map(|place| place as f64).collect::<Vec<f64>>();
-    let trace = HeatMap::new(places(heat.x.len()), places(heat.y.len()), z)
-        .color_scale(ColorScale::Palette(ColorScalePalette::YlOrRd))
-        .reverse_scale(true)
-        .zmin(0.0)
-        .zmax(most)
-        .show_scale(false)
-        .name(plain(&heat.z_title))
-        .hover_info(HoverInfo::Skip);
-    let names = |title: &str, names: &[String]| {
-        PlotAxis::new()
-            .title(Title::with_text(plain(title)))
-            .auto_margin(true)
-            .zero_line(false)
-            .show_grid(false)
-            .tick_values(places(names.len()))
-            .tick_text(names.iter().map(|name| plain(name)).collect())
-    };
-    let layout = Layout::new()
-        .height(130 + 44 * heat.y.len())
-        .x_axis(names(&heat.x_title, &heat.x).side(AxisSide::Top))
-        .y_axis(names(&heat.y_title, &heat.y))
-        .annotations(notes);
-    json!({ "data": [trace], "layout": layout })
 }
 
 /// Plotly takes a few tags of HTML in texts, of which those that come from outside have none.

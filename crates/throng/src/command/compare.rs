@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let comparison = arguments.compare(&named, &arguments.figures)?;
     let text = match arguments.format {
         Form::Terminal => terminal(&comparison),
-        Form::Html => compare::page(&comparison, &named, &arguments.targets),
+        Form::Html => throng_report::page_of_comparison(&comparison, &named, &arguments.targets),
         Form::Markdown => comparison.markdown(),
         Form::Json => output::json(&comparison),
     };
