@@ -80,7 +80,7 @@ impl Comparison {
         }
     }
 
-    /// As GitHub Markdown.
+    /// As GitHub Markdown, for a pull request: figures of which no difference is seen stand folded below the others.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!("{}\n", markdown::escaped(&self.sentence()));
@@ -118,8 +118,23 @@ impl Comparison {
                 target, setting, figure, other, before, after, ratio, verdict,
             ]
         };
-        let lines = self.lines.iter().map(cells);
-        text += &format!("\n{}", markdown::table(header.to_vec(), lines));
+        let table = |lines: &[&Line]| {
+            let lines = lines.iter().map(|line| cells(line));
+            markdown::table(header.to_vec(), lines)
+        };
+        let lines = self.lines.iter();
+        let (same, others): (Vec<&Line>, Vec<&Line>) =
+            lines.partition(|line| line.verdict == Verdict::NoDifferenceSeen);
+        if !others.is_empty() {
+            text += &format!("\n{}", table(&others));
+        }
+        if !same.is_empty() {
+            let figures = format::plural(same.len() as u64, "figure");
+            text += &format!(
+                "\n<details><summary>{figures}: no difference seen</summary>\n\n{}\n</details>\n",
+                table(&same)
+            );
+        }
         if !self.unmatched.is_empty() {
             text += &format!("\nNot compared:\n\n{}", markdown::bullets(&self.unmatched));
         }

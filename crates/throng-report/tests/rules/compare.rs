@@ -71,6 +71,10 @@ fn what_else_differs_is_said_before_any_ratio() {
         page.contains("not the same: kernel") && page.contains("Not compared"),
         "{page}"
     );
+    // A pull request shows what differs, and folds the rest.
+    let (shown, folded) = page.split_once("<details>").expect("folded");
+    assert!(!shown.contains("no difference seen |"), "{shown}");
+    assert!(folded.contains("no difference seen |"), "{folded}");
 }
 
 #[test]
