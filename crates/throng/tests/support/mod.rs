@@ -13,6 +13,11 @@ use std::time::{Duration, Instant};
 
 use throng_record::{Check, CheckKind, CheckResult, ErrorKind, RunRecord, Trial, schema};
 
+/// The commands that measure.
+pub(crate) const MEASURING: [&str; 8] = [
+    "echo", "backlog", "churn", "accept", "fanout", "hold", "services", "run",
+];
+
 /// Longer than any command of these tests may take, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -214,9 +219,6 @@ impl Outcome {
 /// The same without patience for disturbed trials, since tests count them and are bound in time, without a page with charts, which weighs megabytes, and with
 /// everything that a report can say.
 pub(crate) fn as_tests_want<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
-    const MEASURING: [&str; 8] = [
-        "echo", "backlog", "churn", "accept", "fanout", "hold", "services", "run",
-    ];
     let mut words = arguments.to_vec();
     let is_told = words.contains(&"--patience") || words.contains(&"--strict");
     let measures = words.first().is_some_and(|word| MEASURING.contains(word));
