@@ -290,12 +290,16 @@ fn height(panels: &Panels) -> usize {
         0 => 380 + 180 * (panels.panels.len() - 1),
         bars => 110 + 26 * bars,
     };
-    // A legend of many needs its own.
+    // A legend of many needs its own: a line of it is higher than a patch.
     let in_legend = panels.panels.iter().map(|panel| {
-        let series = panel.series.iter();
-        series.filter(|one| one.form != Form::Bar).count()
+        let heights = panel.series.iter().map(|one| match one.form {
+            Form::Bar => 0,
+            Form::Stacked => 21,
+            _ => 28,
+        });
+        110 + heights.sum::<usize>()
     });
-    room.max(110 + 21 * in_legend.max().unwrap_or_default().min(40))
+    room.max(in_legend.max().unwrap_or_default().min(1_000))
 }
 
 fn line_across(level: f64, words: &str, panel: usize) -> (Shape, Annotation) {

@@ -252,6 +252,10 @@ fn serves_few(model: &BuiltInModel, target: &TargetRecord, draft: &PlanDraft) ->
 /// Of running servers so many as there are addresses, for which nothing is launched.
 fn services(asking: &Asking<'_>) -> Result<u32, PlanError> {
     let point = asking.point;
+    // The number of the short form is nobody's wish.
+    let is_shortened = asking.draft.is_shortened;
+    let is_wanted =
+        |running| move |asked| asked == running || (is_shortened && asked == SERVICES_SHORT);
     let running = asking
         .targets
         .iter()
@@ -263,7 +267,7 @@ fn services(asking: &Asking<'_>) -> Result<u32, PlanError> {
             point.services,
             "there would be nobody to ask",
         ),
-        running if point.services.is_none_or(|asked| asked == running) => Ok(running),
+        running if point.services.is_none_or(is_wanted(running)) => Ok(running),
         running => Err(PlanError::RunningServices {
             running,
             asked: point.services.unwrap_or_default(),

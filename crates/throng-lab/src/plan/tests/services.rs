@@ -158,6 +158,8 @@ fn running_services_are_one_target_together() {
     );
     assert_eq!(target.name, "unix:/tmp/a and 2 more");
     assert_eq!(tasks(&plan.settings[0]).services, 3);
+    let short = PLANS.short("targets = ['unix:/tmp/a', 'unix:/tmp/b']");
+    assert_eq!(tasks(&short.plan.settings[0]).services, 2);
     let why = PLANS.refusal("targets = ['unix:/tmp/a', 'unix:/tmp/b']\nservices = 3");
     assert!(
         why.contains("2 services run") && why.contains("3 are asked for"),
