@@ -113,7 +113,10 @@ impl ReportFlags {
             self.format,
             &output::report_options(file, self.full),
         );
-        output::write(&text, file)
+        match self.format {
+            Format::Html => output::write_page(&text, file),
+            _ => output::write(&text, file),
+        }
     }
 }
 
@@ -218,7 +221,15 @@ fn conclude(finished: &Finished, run: &RunFlags, gates: &[Gate]) -> Result<Exit,
         path,
         captured,
     } = finished;
-    let written = run.report.write(record);
+    // The page that stands beside the record is the one that was asked for.
+    let is_drawn_anyway = run.report.format == Format::Html
+        && run.report.output.is_none()
+        && !run.no_html
+        && output::is_terminal();
+    let written = match is_drawn_anyway {
+        true => Ok(()),
+        false => run.report.write(record),
+    };
     let mut complaints = verdict::complaints(record);
     complaints.extend(run.gates.judge(gates, record));
     complaints.iter().for_each(Failure::print);

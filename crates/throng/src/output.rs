@@ -2,7 +2,7 @@
 //!
 //! A reader that closes early (`throng … | head -1`) has had enough: that is no error.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
@@ -39,6 +39,23 @@ pub(crate) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
             .cause(error)
             .hint("give another place with --output")
     })
+}
+
+/// Writes a page for a browser; into a terminal nobody wants megabytes of it.
+pub(crate) fn write_page(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    if file.is_none() && is_terminal() {
+        return Err(Failure::usage(format_args!(
+            "a page of {} MB is nothing for a terminal",
+            text.len() / 1_000_000
+        ))
+        .hint("name a file for it, such as --output report.html, and open that in a browser"));
+    }
+    write(text, file)
+}
+
+/// Whether somebody looks at standard output.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 fn write_to_stdout(text: &str) -> Result<(), Failure> {

@@ -87,6 +87,10 @@ impl Experiment for Backlog {
         notes::of_rows(summary)
     }
 
+    fn partial(&self) -> &'static str {
+        "requests failed as the kernel's account explains"
+    }
+
     fn sources(&self, summary: &Summary<'_>) -> Vec<String> {
         notes::sources(summary)
     }

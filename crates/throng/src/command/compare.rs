@@ -73,13 +73,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .map(|(name, record)| Named { name, record })
         .collect();
     let comparison = arguments.compare(&named, &arguments.figures)?;
-    let text = match arguments.format {
-        Form::Terminal => terminal(&comparison),
-        Form::Html => throng_report::page_of_comparison(&comparison, &named, &arguments.targets),
-        Form::Markdown => comparison.markdown(),
-        Form::Json => output::json(&comparison),
-    };
-    output::write(&text, arguments.output.as_deref())?;
+    let file = arguments.output.as_deref();
+    match arguments.format {
+        Form::Terminal => output::write(&terminal(&comparison), file),
+        Form::Html => {
+            let page = throng_report::page_of_comparison(&comparison, &named, &arguments.targets);
+            output::write_page(&page, file)
+        }
+        Form::Markdown => output::write(&comparison.markdown(), file),
+        Form::Json => output::write(&output::json(&comparison), file),
+    }?;
     let failures = arguments.judge(&named)?;
     failures.iter().for_each(Failure::print);
     Ok(match failures.is_empty() {

@@ -26,7 +26,10 @@ fn they_are_made_again_until_patience_runs_out_and_one_of_each_repeat_counts() {
         .carry_out_with(&plan, Duration::from_secs(3), false, &mut count_rounds)
         .record;
     assert!(rounds.len() > 1, "round after round: {rounds:?}");
-    assert!(rounds.iter().all(|&trials| trials == 2), "{rounds:?}");
+    // What is left of patience may be enough for one of the two.
+    let (last, before) = rounds.split_last().expect("rounds");
+    assert!(before.iter().all(|&trials| trials == 2), "{rounds:?}");
+    assert!((1..=2).contains(last), "{rounds:?}");
     assert!(record.trials.len() > 2 + 1, "{}", record.trials.len());
     let mut counted: Vec<u32> = record.counted().map(|trial| trial.repeat).collect();
     counted.sort_unstable();
