@@ -33,6 +33,7 @@ pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
         return page.screen();
     }
     let mut blocks = vec![page.head()];
+    blocks.extend(page.answer());
     let shown = experiments::of(summary.plan.experiment).blocks(summary);
     blocks.extend(shown.iter().flat_map(|block| page.block(block)));
     if let Some(overview) = Overview::of(summary) {
@@ -66,6 +67,12 @@ impl Page<'_> {
             text += &format!("\n{}", self.wrapped(&warning, "", loud));
         }
         text
+    }
+
+    /// What comes first in every report.
+    fn answer(&self) -> Option<String> {
+        let answer = self.summary.answer.join(" ");
+        (!answer.is_empty()).then(|| self.wrapped(&answer, "", Style::new()))
     }
 
     fn block(&self, block: &Block) -> Vec<String> {

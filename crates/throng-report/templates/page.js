@@ -73,7 +73,9 @@
     const select = figure.querySelector("select");
     const box = figure.querySelector(".logarithmic");
     const view = plots[name][select ? select.value : 0];
-    const layout = dressed(view.layout, Math.max(260, place.clientWidth), inLegend(view.data));
+    // A sheet of paper is narrower than most windows, and laid out only after this.
+    const width = printing ? 700 : Math.max(260, place.clientWidth);
+    const layout = dressed(view.layout, width, inLegend(view.data));
     // Only what has values, and not names, along its sides can be drawn so.
     const isHeat = view.data.some((trace) => trace.type === "heatmap");
     const value = layout.yaxis.ticktext ? "xaxis" : "yaxis";
@@ -85,7 +87,7 @@
     layout[value].type = check.checked ? "log" : "linear";
     if (isHeat) delete layout[value].type;
     ticked(layout.xaxis, view.data.flatMap((trace) => trace.x || []));
-    ticked(layout.yaxis, view.data.filter((trace) => trace.yaxis !== "y2").flatMap((trace) => trace.y || []));
+    ticked(layout.yaxis, view.data.filter((trace) => (trace.yaxis || "y") === "y").flatMap((trace) => trace.y || []));
     place.dataset.drawn = select ? select.value : 0;
     // What is read from the record is never changed by what is drawn of it.
     Plotly.react(place, structuredClone(view.data), layout, settings(name));

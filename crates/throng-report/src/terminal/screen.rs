@@ -21,9 +21,8 @@ const LINES: usize = 20;
 impl Page<'_> {
     /// The whole of it.
     pub(super) fn screen(&self) -> String {
-        let answer = self.summary.answer.join(" ");
         let mut blocks = vec![self.brief_head()];
-        blocks.extend((!answer.is_empty()).then(|| self.wrapped(&answer, "", Style::new())));
+        blocks.extend(self.answer());
         if !context::has_no_figures(self.summary) {
             blocks.extend(self.main_tables());
         }
