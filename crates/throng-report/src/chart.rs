@@ -153,13 +153,10 @@ pub(crate) enum Mark {
 
 /// Values over two keys.
 pub(crate) struct Heat {
-    pub(crate) x_title: String,
     pub(crate) y_title: String,
     pub(crate) x: Vec<String>,
     pub(crate) y: Vec<String>,
-    /// What the colour says, 1 or more: it grows with the logarithm.
-    pub(crate) z_title: String,
-    /// By y, then by x: the value and its words; without a value the words alone.
+    /// By y, then by x: the value, of which the colour tells the logarithm from 1 on, and its words; without a value the words alone.
     pub(crate) cells: Vec<Vec<(Option<f64>, String)>>,
 }
 
@@ -250,6 +247,23 @@ impl Axis {
         }
     }
 
+    /// Names, from the bottom to the top.
+    pub(crate) fn names(names: Vec<String>) -> Self {
+        Self {
+            scale: Scale::Names(names),
+            ..Self::new("", Unit::Index)
+        }
+    }
+
+    /// Logarithmic where the values of these series span so much.
+    pub(crate) fn fitted_to(self, series: &[Series]) -> Self {
+        let points = series.iter().flat_map(|one| &one.points);
+        match spans_decades(points.map(|point| point.y)) {
+            true => self.log(),
+            false => self,
+        }
+    }
+
     pub(crate) fn log(self) -> Self {
         Self {
             scale: Scale::Log,
@@ -272,12 +286,7 @@ impl Point {
     /// A figure of a row.
     pub(crate) fn of_row(x: f64, row: &Row, found: &Found, words: String) -> Self {
         Self {
-            spread: match found.spread {
-                Some(Spread::Interval95 { low, high } | Spread::Range { low, high }) => {
-                    Some((low, high))
-                }
-                Some(Spread::Single) | None => None,
-            },
+            spread: found.spread.and_then(Spread::ends),
             mark: Mark::of(row),
             words,
             ..Self::new(x, found.value)
@@ -300,13 +309,6 @@ impl Mark {
             _ => Self::Sound,
         }
     }
-}
-
-/// With a capital letter, as titles begin.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 /// Whether numbers that are all above 0 span so much that a logarithm shows them better.

@@ -249,6 +249,16 @@ impl Figure {
         self.key.strip_suffix(end).unwrap_or(&self.key)
     }
 
+    /// What its distribution is called: `connect_latency`.
+    pub(crate) fn distribution(&self) -> &str {
+        self.stem().trim_end_matches("_ns_")
+    }
+
+    /// Whether it is the point of its distribution that stands for the whole of it where each is to be met once.
+    pub(crate) fn stands_for_distribution(&self) -> bool {
+        self.quantile() == Some(Quantile::P50.suffix())
+    }
+
     /// Its heading in one line.
     pub(crate) fn heading_in_line(&self) -> String {
         self.heading.replace("\n/", " /").replace('\n', " ")

@@ -9,7 +9,7 @@ use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use throng_record::{RunRecord, Trial};
 
-use crate::figure::{Figure, Quantile};
+use crate::figure::Figure;
 use crate::figures;
 use crate::setting::heading;
 use crate::target;
@@ -37,7 +37,7 @@ pub(crate) fn render(record: &RunRecord) -> String {
         .begin_log_with(&mut log, &mut serializer)
         .expect(WRITTEN);
     let figures = figures::of_plan(&record.plan);
-    let is_whole = |figure: &&Figure| figure.quantile() == Some(Quantile::P50.suffix());
+    let is_whole = |figure: &&Figure| figure.stands_for_distribution();
     for trial in record.counted() {
         for distribution in figures.iter().filter(is_whole) {
             let Some(latencies) = distribution.latencies_of(trial) else {
@@ -67,7 +67,7 @@ fn tag(record: &RunRecord, trial: &Trial, distribution: &Figure) -> String {
     let words = [
         target::name(&record.plan, trial.target).to_owned(),
         setting.map_or_else(String::new, heading),
-        distribution.stem().trim_end_matches("_ns_").to_owned(),
+        distribution.distribution().to_owned(),
     ];
     let plain = |letter: char| {
         let parts = letter.is_whitespace() || letter.is_control() || matches!(letter, ',' | ':');

@@ -4,7 +4,7 @@
 use throng_record::RunRecord;
 
 use crate::experiments;
-use crate::figure::{Figure, Quantile};
+use crate::figure::Figure;
 use crate::figures;
 use crate::merge::{Live, Merges};
 use crate::setting::heading;
@@ -20,7 +20,7 @@ const NANOSECONDS_IN_MILLISECOND: f64 = 1e6;
 pub fn files(record: &RunRecord) -> Vec<(String, String)> {
     let plan = &record.plan;
     let figures = figures::of_plan(plan);
-    let is_whole = |figure: &&Figure| figure.quantile() == Some(Quantile::P50.suffix());
+    let is_whole = |figure: &&Figure| figure.stands_for_distribution();
     let mut files = Vec::new();
     for (target, setting) in plan.cells() {
         let sorted = Sorted::new(record, target, setting);
@@ -35,7 +35,7 @@ pub fn files(record: &RunRecord) -> Vec<(String, String)> {
             let words = [
                 target::name(plan, target),
                 &setting.map_or_else(String::new, heading),
-                figure.stem().trim_end_matches("_ns_"),
+                figure.distribution(),
             ]
             .join("-");
             let plain = |letter: char| match letter {

@@ -10,6 +10,7 @@ use crate::overview::{self, Overview};
 use crate::row::Row;
 use crate::summary::Summary;
 use crate::table::{self, Column, Line, Sheet, of_part};
+use crate::text::capital;
 use crate::view::{self, Block};
 
 /// The whole report.
@@ -139,11 +140,6 @@ pub(crate) fn table(
         text += &line(cells.iter().map(|cell| escaped(cell)).collect());
     }
     text
-}
-
-fn capital(text: &str) -> String {
-    let (first, rest) = text.split_at(1);
-    first.to_uppercase() + rest
 }
 
 pub(crate) fn bullets(notes: &[String]) -> String {

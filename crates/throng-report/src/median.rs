@@ -65,6 +65,29 @@ impl Estimate {
     }
 }
 
+impl Spread {
+    /// Its lower and its upper end; a single value has none.
+    #[must_use]
+    pub fn ends(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Interval95 { low, high } | Self::Range { low, high } => Some((low, high)),
+            Self::Single => None,
+        }
+    }
+}
+
+/// The one with the median of a number, of those that have it; of an even number the lower of the middle two.
+pub(crate) fn typical<T>(
+    of: impl IntoIterator<Item = T>,
+    by: impl Fn(&T) -> Option<f64>,
+) -> Option<T> {
+    let known = of.into_iter().filter_map(|one| Some((by(&one)?, one)));
+    let mut known: Vec<(f64, T)> = known.collect();
+    known.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let place = known.len().checked_sub(1)? / 2;
+    Some(known.swap_remove(place).1)
+}
+
 /// The median of `values` with its spread; `None` without a finite value. Values that are not finite are left out.
 #[must_use]
 pub fn estimate(values: &[f64]) -> Option<Estimate> {

@@ -19,7 +19,7 @@ use crate::merge::Merges;
 use crate::published::Published;
 use crate::rate::Rate;
 use crate::ratio::{self, Bound, Ratio};
-use crate::setting;
+use crate::setting::{self, distinct};
 use crate::standing::{Standing, TrialCounts};
 use crate::stop;
 use crate::target;
@@ -208,7 +208,7 @@ pub(crate) fn row(
             }
             Ok(None) => {}
             Err(error) => {
-                let what = figure.stem().trim_end_matches("_ns_");
+                let what = figure.distribution();
                 let line = format!("{}: {error}", what.replace('_', " "));
                 if !unreadable.contains(&line) {
                     unreadable.push(line);
@@ -347,16 +347,6 @@ fn part(sorted: &Sorted<'_>, shown: &[&Trial], connections: u32) -> Option<Part>
 
 fn stopped_by(trials: &[&Trial]) -> Vec<String> {
     distinct(trials.iter().filter_map(|trial| stop::of_trial(trial)))
-}
-
-fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
-    let mut some: Vec<String> = Vec::new();
-    for one in all {
-        if !some.contains(&one) {
-            some.push(one);
-        }
-    }
-    some
 }
 
 fn errors(trials: &[&Trial]) -> BTreeMap<ErrorKind, Failed> {

@@ -75,7 +75,8 @@ pub(crate) fn kernel_values(plan: &Plan, name: &str) -> Vec<String> {
     distinct(settings.filter_map(|setting| setting.kernel.get(name).cloned()))
 }
 
-fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+/// Each once, in the order in which they came.
+pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut values = Vec::new();
     for value in all {
         if !values.contains(&value) {

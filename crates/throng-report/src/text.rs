@@ -6,6 +6,13 @@ const TEXT_WIDTH_MAX: u16 = 120;
 /// Stands for a space while text is being wrapped.
 const NO_BREAK_SPACE: &str = "\u{a0}";
 
+/// With a capital letter, as titles begin.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// Lines no wider than `width`, those after the first indented as far as `bullet` is wide.
 pub(crate) fn wrap(text: &str, bullet: &str, width: Option<u16>) -> Vec<String> {
     let width = width.unwrap_or(TEXT_WIDTH_MAX).clamp(20, TEXT_WIDTH_MAX);

@@ -5,7 +5,7 @@ use throng_record::SweptValue;
 use super::bars::with_spread;
 use super::{Axis, Chart, Drawn, Form, Look, Panel, Point, Scale, Series, View, spans_decades};
 use crate::row::Row;
-use crate::setting::noun;
+use crate::setting::{distinct, noun};
 use crate::unit::Unit;
 
 /// Which figure.
@@ -28,16 +28,8 @@ pub(crate) fn along(drawn: &Drawn<'_>, asked: Along<'_>) -> Option<Chart> {
         .iter()
         .filter_map(|row| Some((row, Place::of(row, key)?)))
         .collect();
-    let mut values: Vec<&str> = Vec::new();
-    let mut others: Vec<&[&SweptValue]> = Vec::new();
-    for (_, place) in &rows {
-        if !values.contains(&place.value.as_str()) {
-            values.push(&place.value);
-        }
-        if !others.contains(&place.others.as_slice()) {
-            others.push(&place.others);
-        }
-    }
+    let values = distinct(rows.iter().map(|(_, place)| place.value.as_str()));
+    let others = distinct(rows.iter().map(|(_, place)| place.others.as_slice()));
     if values.len() < 2 && asked.published.is_empty() {
         return None;
     }
@@ -78,12 +70,7 @@ pub(crate) fn along(drawn: &Drawn<'_>, asked: Along<'_>) -> Option<Chart> {
             points: points.iter().map(|&(x, y)| Point::new(x, y)).collect(),
         });
         let series: Vec<Series> = measured.chain(published).collect();
-        let heights = series.iter().flat_map(|one| &one.points);
-        let y = Axis::new(drawn.heading(asked.key), unit);
-        let y = match spans_decades(heights.map(|point| point.y)) {
-            true => y.log(),
-            false => y,
-        };
+        let y = Axis::new(drawn.heading(asked.key), unit).fitted_to(&series);
         let label: Vec<String> = others.iter().map(ToString::to_string).collect();
         View::of_panels(label.join(" · "), x.clone(), vec![Panel::new(y, series)])
     };

@@ -1,6 +1,6 @@
 //! A figure of every row as a bar, with its interval, and what is published beside it.
 
-use super::{Axis, Chart, Drawn, Form, Look, Mark, Panel, Point, Scale, Series, View};
+use super::{Axis, Chart, Drawn, Form, Look, Mark, Panel, Point, Series, View};
 use crate::format;
 use crate::outcome::figure_or_reason;
 use crate::row::Row;
@@ -84,12 +84,9 @@ fn view(
         form: Form::Marks,
         points: published,
     });
-    let y = Axis {
-        scale: Scale::Names(names),
-        ..Axis::new("", Unit::Index)
-    };
     let x = Axis::new(drawn.heading(asked.key), unit);
-    View::of_panels(heading.to_owned(), x, vec![Panel::new(y, series)])
+    let panel = Panel::new(Axis::names(names), series);
+    View::of_panels(heading.to_owned(), x, vec![panel])
 }
 
 /// The figure with what it is worth, or why there is none.

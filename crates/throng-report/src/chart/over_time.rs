@@ -2,8 +2,10 @@
 
 use throng_record::{SeriesSample, Trial};
 
-use super::{Axis, Chart, Drawn, Form, Panel, Point, Series, View, capital, marked};
+use super::{Axis, Chart, Drawn, Form, Panel, Point, Series, View, marked};
+use crate::median;
 use crate::row::Row;
+use crate::text::capital;
 use crate::unit::Unit;
 
 /// Samples that a curve has at most; longer ones are joined.
@@ -15,15 +17,7 @@ pub(crate) fn typical<'a>(
     row: &Row,
     by: impl Fn(&Trial) -> Option<f64>,
 ) -> Option<&'a Trial> {
-    let trials = drawn.shown(row);
-    let mut trials: Vec<(f64, &Trial)> = trials
-        .into_iter()
-        .filter_map(|trial| Some((by(trial)?, trial)))
-        .collect();
-    trials.sort_by(|one, other| one.0.total_cmp(&other.0));
-    trials
-        .get(trials.len().checked_sub(1)? / 2)
-        .map(|(_, trial)| *trial)
+    median::typical(drawn.shown(row), |trial| by(trial))
 }
 
 /// Replies per second, or whatever the run counts, above the stolen time: a view for each setting. Where each request has a connection of its own, the sockets

@@ -2,7 +2,7 @@
 
 use throng_record::{Histogram, Trial};
 
-use super::{Axis, Chart, Drawn, Form, Panel, Point, Scale, Series, View, marked, spans_decades};
+use super::{Axis, Chart, Drawn, Form, Panel, Point, Scale, Series, View, marked};
 use crate::merge::{Live, Merges};
 use crate::unit::Unit;
 
@@ -55,17 +55,10 @@ pub(crate) fn percentiles(drawn: &Drawn<'_>, asked: &Curve<'_>) -> Option<Chart>
             })
         });
         let series: Vec<Series> = series.collect();
-        let heights = series.iter().flat_map(|one| &one.points);
         let y = Axis::new(asked.axis, Unit::Nanoseconds);
         let (x, y) = match asked.along {
             Percent::Hundredths(title) => (Axis::new(title, Unit::Share), y),
-            Percent::Nines => (
-                percentile(),
-                match spans_decades(heights.map(|point| point.y)) {
-                    true => y.log(),
-                    false => y,
-                },
-            ),
+            Percent::Nines => (percentile(), y.fitted_to(&series)),
         };
         View::of_panels(heading, x, vec![Panel::new(y, series)])
     };

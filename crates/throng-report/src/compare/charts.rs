@@ -7,19 +7,14 @@ use crate::chart::{
     Axis, Chart, Form, Look, Panel, Point, Scale, Series, View, curve_of, percentile,
 };
 use crate::format;
-use crate::median::{Estimate, Spread};
-use crate::setting::heading;
+use crate::median::Estimate;
+use crate::setting::{distinct, heading};
 use crate::unit::Unit;
 use crate::worth::Sorted;
 
 /// Of a comparison of these runs, or of these targets of the only one.
 pub(crate) fn of(comparison: &Comparison, runs: &[Named<'_>], targets: &[String]) -> Vec<Chart> {
-    let mut figures: Vec<&str> = Vec::new();
-    for line in &comparison.lines {
-        if !figures.contains(&line.figure.as_str()) {
-            figures.push(&line.figure);
-        }
-    }
+    let figures = distinct(comparison.lines.iter().map(|line| line.figure.as_str()));
     let of_figure = |figure: &&str| -> Vec<&Line> {
         let lines = comparison.lines.iter();
         lines.filter(|line| line.figure == *figure).collect()
@@ -53,39 +48,13 @@ pub(crate) fn of(comparison: &Comparison, runs: &[Named<'_>], targets: &[String]
     charts.into_iter().flatten().collect()
 }
 
-fn ends(of: &Estimate) -> Option<(f64, f64)> {
-    match of.spread {
-        Spread::Interval95 { low, high } | Spread::Range { low, high } => Some((low, high)),
-        Spread::Single => None,
-    }
-}
-
 /// Rows from top to bottom.
 fn rows(lines: &[&Line]) -> Vec<String> {
-    let mut rows: Vec<String> = Vec::new();
-    for line in lines.iter().rev() {
-        if !rows.contains(&line.row()) {
-            rows.push(line.row());
-        }
-    }
-    rows
+    distinct(lines.iter().rev().map(|line| line.row()))
 }
 
 fn others(lines: &[&Line]) -> Vec<String> {
-    let mut others: Vec<String> = Vec::new();
-    for line in lines {
-        if !others.contains(&line.other) {
-            others.push(line.other.clone());
-        }
-    }
-    others
-}
-
-fn names(rows: Vec<String>) -> Axis {
-    Axis {
-        scale: Scale::Names(rows),
-        ..Axis::new("", Unit::Index)
-    }
+    distinct(lines.iter().map(|line| line.other.clone()))
 }
 
 fn ratios(lines: &[&Line]) -> Option<View> {
@@ -94,7 +63,7 @@ fn ratios(lines: &[&Line]) -> Option<View> {
         let ratio = line.ratio?;
         let place = rows.iter().position(|row| *row == line.row())?;
         Some(Point {
-            spread: ends(&ratio),
+            spread: ratio.spread.ends(),
             words: format!(
                 "{}: {}, {}",
                 line.row(),
@@ -132,7 +101,7 @@ fn ratios(lines: &[&Line]) -> Option<View> {
         ..Axis::new("other ÷ first", Unit::Times)
     };
     let label = lines.first()?.heading.clone();
-    View::of_panels(label, x, vec![Panel::new(names(rows), series)])
+    View::of_panels(label, x, vec![Panel::new(Axis::names(rows), series)])
 }
 
 fn values(first: &str, lines: &[&Line]) -> Option<View> {
@@ -146,7 +115,7 @@ fn values(first: &str, lines: &[&Line]) -> Option<View> {
         place.unwrap_or_default() as f64 + 0.3 - 0.6 * index as f64 / (number - 1.0)
     };
     let point = |line: &Line, value: &Estimate, index: usize, name: &str| Point {
-        spread: ends(value),
+        spread: value.spread.ends(),
         words: format!(
             "{}, {name}: {}{}",
             line.row(),
@@ -177,7 +146,7 @@ fn values(first: &str, lines: &[&Line]) -> Option<View> {
     let series = std::iter::once(of_first).chain(of_others).collect();
     let label = lines.first()?.heading.clone();
     let x = Axis::new(label.as_str(), unit);
-    View::of_panels(label, x, vec![Panel::new(names(rows), series)])
+    View::of_panels(label, x, vec![Panel::new(Axis::names(rows), series)])
 }
 
 fn latency(trial: &Trial) -> Option<&Histogram> {

@@ -20,6 +20,7 @@ use crate::experiments::crowd;
 use crate::format::{exact, setting_ns};
 use crate::grid::Grid;
 use crate::measured::Measured;
+use crate::median;
 use crate::summary::Summary;
 use crate::view::{Block, Brief};
 use crate::worth::Sorted;
@@ -114,12 +115,6 @@ fn circumstances(asked: &Circumstances<'_>) -> Vec<String> {
 
 /// The trial whose connecting took the median time; of an even number the shorter of the middle two.
 fn typical<'a>(trials: &[&'a Trial]) -> Option<&'a Trial> {
-    let length = |trial: &Trial| trial.phases.connect().map(|phase| phase.opened_ns);
-    let mut begun: Vec<&Trial> = trials
-        .iter()
-        .copied()
-        .filter(|trial| length(trial).is_some())
-        .collect();
-    begun.sort_by_key(|trial| length(trial));
-    begun.get(begun.len().checked_sub(1)? / 2).copied()
+    let length = |trial: &&Trial| Some(trial.phases.connect()?.opened_ns as f64);
+    median::typical(trials.iter().copied(), length)
 }

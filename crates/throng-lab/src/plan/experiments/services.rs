@@ -253,9 +253,8 @@ fn serves_few(model: &BuiltInModel, target: &TargetRecord, draft: &PlanDraft) ->
 fn services(asking: &Asking<'_>) -> Result<u32, PlanError> {
     let point = asking.point;
     // The number of the short form is nobody's wish.
-    let is_shortened = asking.draft.is_shortened;
-    let is_wanted =
-        |running| move |asked| asked == running || (is_shortened && asked == SERVICES_SHORT);
+    let is_wish = |asked: &u32| !(asking.draft.is_shortened && *asked == SERVICES_SHORT);
+    let wish = point.services.filter(is_wish);
     let running = asking
         .targets
         .iter()
@@ -267,11 +266,10 @@ fn services(asking: &Asking<'_>) -> Result<u32, PlanError> {
             point.services,
             "there would be nobody to ask",
         ),
-        running if point.services.is_none_or(is_wanted(running)) => Ok(running),
-        running => Err(PlanError::RunningServices {
-            running,
-            asked: point.services.unwrap_or_default(),
-        }),
+        running => match wish.filter(|asked| *asked != running) {
+            None => Ok(running),
+            Some(asked) => Err(PlanError::RunningServices { running, asked }),
+        },
     }
 }
 

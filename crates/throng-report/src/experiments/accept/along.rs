@@ -3,7 +3,7 @@
 use serde::Serialize;
 use throng_record::accept::{IdleCost, IdleSlice, Slope};
 
-use crate::median::median_of;
+use crate::median::{median_of, typical};
 
 /// Columns of the cost along the idle connections.
 const POINTS: u32 = 6;
@@ -49,9 +49,8 @@ fn cost_ns(slice: &IdleSlice) -> f64 {
 }
 
 fn median_slope(trials: &[&IdleCost]) -> Option<Slope> {
-    let mut slopes: Vec<Slope> = trials.iter().filter_map(|cost| cost.slope).collect();
-    slopes.sort_by(|one, other| one.ns_per_connection.total_cmp(&other.ns_per_connection));
-    slopes.get(slopes.len().checked_sub(1)? / 2).copied()
+    let slopes = trials.iter().filter_map(|cost| cost.slope);
+    typical(slopes, |slope| Some(slope.ns_per_connection))
 }
 
 /// How far a slice may lie from the number it stands for: a quarter of the way to the next, so that no slice stands for two.

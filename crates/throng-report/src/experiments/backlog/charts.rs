@@ -50,11 +50,9 @@ fn heat(drawn: &Drawn<'_>, tables: &[Table<'_>]) -> Option<Chart> {
         Some(View {
             label: name.to_owned(),
             picture: Picture::Heat(Heat {
-                x_title: String::new(),
                 y_title: "clients × requests of each".to_owned(),
                 x: own.iter().map(heading).collect(),
                 y: own.first()?.rows.iter().rev().map(label).collect(),
-                z_title: "× the least possible".to_owned(),
                 cells: cells.collect(),
             }),
         })

@@ -6,6 +6,7 @@
 use serde::Serialize;
 use throng_record::{IndexSlice, LinePhase, SlowConnection, Trial};
 
+use crate::median;
 use crate::phases::PhaseKind;
 
 /// Parts of equal length.
@@ -38,12 +39,12 @@ pub struct Part {
 
 /// Of the trial whose get took the median time; of an even number the shorter of the middle two.
 pub(crate) fn of(shown: &[&Trial], connections: u32) -> Vec<Order> {
-    let length = |trial: &&Trial| PhaseKind::Get.duration_ns(trial);
-    let mut trials: Vec<&Trial> = shown.to_vec();
-    trials.sort_by_key(length);
-    let heard = trials.iter().filter(|trial| length(trial).is_some());
-    let heard: Vec<&&Trial> = heard.collect();
-    let Some(typical) = heard.get(heard.len().saturating_sub(1) / 2) else {
+    let length = |trial: &&Trial| {
+        PhaseKind::Get
+            .duration_ns(trial)
+            .map(|length| length as f64)
+    };
+    let Some(typical) = median::typical(shown.iter().copied(), length) else {
         return Vec::new();
     };
     let got = typical.phases.put().map(|put| &put.line);

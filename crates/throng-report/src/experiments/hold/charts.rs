@@ -3,9 +3,7 @@
 use throng_record::{SeriesSample, Trial};
 
 use super::tables::{GENERATOR, SERVER, by_target, kernel};
-use crate::chart::{
-    Axis, Chart, Drawn, Form, Look, Panel, Point, Scale, Series, View, marked, typical,
-};
+use crate::chart::{Axis, Chart, Drawn, Form, Look, Panel, Point, Series, View, marked, typical};
 use crate::format;
 use crate::row::Row;
 use crate::unit::Unit;
@@ -103,11 +101,8 @@ fn owners(drawn: &Drawn<'_>) -> Option<Chart> {
             points: points.collect(),
         }
     });
-    let y = Axis {
-        scale: Scale::Names(rows.iter().map(label).collect()),
-        ..Axis::new("", Unit::Index)
-    };
-    let panel = Panel::new(y, series.collect());
+    let names = Axis::names(rows.iter().map(label).collect());
+    let panel = Panel::new(names, series.collect());
     let x = Axis::new("bytes for each connection", Unit::Bytes);
     Chart::of_views(
         "owners",

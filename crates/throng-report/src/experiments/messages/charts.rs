@@ -2,11 +2,10 @@
 
 use throng_record::Trial;
 
-use crate::chart::{
-    Along, Bars, Chart, Curve, Drawn, Percent, along, bars, capital, percentiles, progress,
-};
+use crate::chart::{Along, Bars, Chart, Curve, Drawn, Percent, along, bars, percentiles, progress};
 use crate::ratio::Compared;
 use crate::row::Row;
+use crate::text::capital;
 
 const BARS: &str = "A bar for each target: the median over repeats, and its interval as a line across the end. Hollow: measured on a disturbed machine. ✕: no figure that holds.";
 const ALONG: &str = "A line for each target, over what was swept: medians over repeats with their intervals. Hollow marks: measured on a disturbed machine. What has no figure that holds is left out; the tables say why.";

@@ -40,7 +40,6 @@ pub(super) fn of_heat(heat: &Heat) -> Value {
         .zmin(0.0)
         .zmax(most)
         .show_scale(false)
-        .name(plain(&heat.z_title))
         .hover_info(HoverInfo::Skip);
     let names = |title: &str, names: &[String]| {
         PlotAxis::new()
@@ -53,7 +52,7 @@ pub(super) fn of_heat(heat: &Heat) -> Value {
     };
     let layout = Layout::new()
         .height(130 + 44 * heat.y.len())
-        .x_axis(names(&heat.x_title, &heat.x).side(AxisSide::Top))
+        .x_axis(names("", &heat.x).side(AxisSide::Top))
         .y_axis(names(&heat.y_title, &heat.y))
         .annotations(notes);
     json!({ "data": [trace], "layout": layout })
