@@ -187,6 +187,22 @@ impl Browser {
         }
     }
 
+    /// Whether a script becomes true within five seconds.
+    ///
+    /// # Errors
+    /// [`BrowserError::Script`] where it throws.
+    pub fn comes_true(&mut self, script: &str) -> Result<bool, BrowserError> {
+        let waiting = "(async () => {
+            for (let i = 0; i < 500; i++) {
+                if (IS_TRUE) return true;
+                await new Promise((done) => setTimeout(done, 10));
+            }
+            return false;
+        })()";
+        let came = self.evaluate(&waiting.replace("IS_TRUE", script))?;
+        Ok(came == json!(true))
+    }
+
     /// Moves the pointer, in pixels of the window.
     ///
     /// # Errors

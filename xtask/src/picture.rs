@@ -114,13 +114,23 @@ fn taken(arguments: &PictureArguments, page: &Path) -> Result<Vec<u8>, Box<dyn E
     };
     browser.open(page, view)?;
     let Some(chart) = &arguments.chart else {
-        browser.evaluate(EVERY_CHART)?;
+        let number = browser.evaluate(&format!("{PLOTS}.length"))?;
+        for index in 0..number.as_u64().unwrap_or_default() {
+            come_to(&mut browser, &format!("{PLOTS}[{index}]"))?;
+        }
+        browser.evaluate("scrollTo(0, 0)")?;
         return Ok(browser.screenshot()?);
     };
+    let names = browser.evaluate(&format!("{PLOTS}.map((one) => one.dataset.chart)"))?;
+    let names: Vec<String> = serde_json::from_value(names)?;
+    let index = names.iter().position(|name| name == chart);
+    let index = index.ok_or_else(|| format!("no chart {chart}, but {}", names.join(", ")))?;
+    let place = format!("{PLOTS}[{index}]");
+    come_to(&mut browser, &place)?;
     let is_svg = arguments.output.extension().is_some_and(|one| one == "svg");
     let format = if is_svg { "svg" } else { "png" };
     let script = IMAGE
-        .replace("CHART", &format!("{chart:?}"))
+        .replace("PLACE", &place)
         .replace("VIEW", &arguments.view.to_string())
         .replace("FORMAT", &format!("{format:?}"))
         .replace("WIDTH", &arguments.width.to_string());
@@ -134,23 +144,12 @@ fn taken(arguments: &PictureArguments, page: &Path) -> Result<Vec<u8>, Box<dyn E
     Ok(text.as_str().unwrap_or_default().as_bytes().to_vec())
 }
 
-/// Each is drawn when it is come to.
-const EVERY_CHART: &str = "(async () => {
-    for (const place of document.querySelectorAll('.plot')) {
-        place.scrollIntoView();
-        for (let i = 0; i < 500 && !place.data; i++) await new Promise((done) => setTimeout(done, 10));
-    }
-    scrollTo(0, 0);
-    await new Promise((done) => setTimeout(done, 300));
-})()";
+/// All places for charts.
+const PLOTS: &str = "[...document.querySelectorAll('.plot')]";
 
 /// As wide as is asked for, on the page's ground.
 const IMAGE: &str = "(async () => {
-    const places = [...document.querySelectorAll('.plot')];
-    const place = places.find((one) => one.dataset.chart === CHART);
-    if (!place) throw new Error('there is no such chart, but ' + places.map((one) => one.dataset.chart).join(', '));
-    place.scrollIntoView();
-    for (let i = 0; i < 500 && !place.data; i++) await new Promise((done) => setTimeout(done, 10));
+    const place = PLACE;
     const select = place.closest('figure').querySelector('select');
     if (select) {
         select.value = VIEW;
@@ -159,3 +158,12 @@ const IMAGE: &str = "(async () => {
     const layout = { ...place.layout, paper_bgcolor: getComputedStyle(document.body).backgroundColor };
     return Plotly.toImage({ data: place.data, layout }, { format: FORMAT, width: WIDTH, height: layout.height });
 })()";
+
+/// A chart is drawn when it is come to.
+fn come_to(browser: &mut Browser, place: &str) -> Result<(), Box<dyn Error>> {
+    browser.evaluate(&format!("{place}.scrollIntoView()"))?;
+    match browser.comes_true(&format!("{place}.data"))? {
+        true => Ok(()),
+        false => Err("a chart was not drawn".into()),
+    }
+}

@@ -141,8 +141,8 @@ pub(crate) struct Point {
     pub(crate) words: String,
 }
 
-/// What a value is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a value is worth, from the best to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     Sound,
     /// Of a disturbed machine.
@@ -182,6 +182,17 @@ impl<'a> Drawn<'a> {
         Look::Target(self.target(&row.target).unwrap_or_default())
     }
 
+    /// Points of a row's trials, under the name and look of its target, and worth no more than the row.
+    pub(crate) fn series(&self, row: &Row, form: Form, points: Vec<Point>) -> Series {
+        let points = points.into_iter();
+        Series {
+            name: row.target.clone(),
+            look: self.look(row),
+            form,
+            points: points.map(|point| point.worth(Mark::of(row))).collect(),
+        }
+    }
+
     /// What a figure counts; absent where the run has no such figure.
     pub(crate) fn unit(&self, key: &str) -> Option<Unit> {
         let mut figures = self.summary.figures.iter();
@@ -197,6 +208,19 @@ impl<'a> Drawn<'a> {
 }
 
 impl Chart {
+    /// A view for each setting, of the rows that share it; none without any.
+    pub(crate) fn by_setting(
+        drawn: &Drawn<'_>,
+        name: &'static str,
+        title: impl Into<String>,
+        caption: &str,
+        view: impl Fn(String, &[Row]) -> Option<View>,
+    ) -> Option<Self> {
+        let settings = drawn.summary.by_setting().into_iter();
+        let views = settings.filter_map(|(heading, rows)| view(heading, &rows));
+        Self::of_views(name, title, caption, "setting", views)
+    }
+
     /// A chart with one view for each of these pictures; none without any.
     pub(crate) fn of_views(
         name: &'static str,
@@ -283,6 +307,14 @@ impl Point {
         }
     }
 
+    /// The same, worth no more than what it is part of.
+    pub(crate) fn worth(self, whole: Mark) -> Self {
+        Self {
+            mark: self.mark.max(whole),
+            ..self
+        }
+    }
+
     /// A figure of a row.
     pub(crate) fn of_row(x: f64, row: &Row, found: &Found, words: String) -> Self {
         Self {
@@ -292,13 +324,6 @@ impl Point {
             ..Self::new(x, found.value)
         }
     }
-}
-
-/// The same points, worth what their row is.
-pub(crate) fn marked(points: Vec<Point>, row: &Row) -> Vec<Point> {
-    let mark = Mark::of(row);
-    let points = points.into_iter();
-    points.map(|point| Point { mark, ..point }).collect()
 }
 
 impl Mark {

@@ -267,10 +267,10 @@ fn points_tell_of_themselves_and_what_is_clicked_answers() {
     );
     browser.point(x - 40.0, y - 40.0).expect("moved");
     browser.point(x, y).expect("moved");
-    let hovered = format!(
-        "(async () => {{ for (let i = 0; i < 200 && !{chart}.querySelector('.hovertext'); i++) await new Promise((done) => setTimeout(done, 10)); return {chart}.querySelector('.hovertext')?.textContent }})()"
-    );
-    let said = browser.evaluate(&hovered).expect("told");
+    let hovered = format!("{chart}.querySelector('.hovertext')");
+    browser.comes_true(&hovered).expect("asked");
+    let said = browser.evaluate(&format!("{hovered}?.textContent"));
+    let said = said.expect("told");
     assert!(
         said.as_str()
             .is_some_and(|said| said.contains("connections: ")),

@@ -2,7 +2,7 @@
 
 use throng_record::{SeriesSample, Trial};
 
-use super::{Axis, Chart, Drawn, Form, Panel, Point, Series, View, marked};
+use super::{Axis, Chart, Drawn, Form, Panel, Point, Series, View};
 use crate::median;
 use crate::row::Row;
 use crate::text::capital;
@@ -30,21 +30,16 @@ pub(crate) fn progress(drawn: &Drawn<'_>) -> Option<Chart> {
         .settings
         .iter()
         .any(|one| one.phases.is_of_requests());
-    let view = |(heading, rows): (String, Vec<Row>)| {
+    let view = |heading, rows: &[Row]| {
         let mut rates = Vec::new();
         let mut left = Vec::new();
         let mut stolen = Vec::new();
-        for row in &rows {
+        for row in rows {
             let by_rate = |trial: &Trial| Some(trial.phases.exchange()?.replies_per_second);
             let Some(trial) = typical(drawn, row, by_rate) else {
                 continue;
             };
-            let series = |points| Series {
-                name: row.target.clone(),
-                look: drawn.look(row),
-                form: Form::Curve,
-                points: marked(points, row),
-            };
+            let series = |points| drawn.series(row, Form::Curve, points);
             rates.push(series(rate(&trial.series)));
             stolen.push(series(steal(&trial.series)));
             left.extend(are_closed.then(|| series(time_wait(&trial.series))));
@@ -61,13 +56,12 @@ pub(crate) fn progress(drawn: &Drawn<'_>) -> Option<Chart> {
         }
         View::of_panels(heading, x, panels)
     };
-    let settings = drawn.summary.by_setting().into_iter();
-    Chart::of_views(
+    Chart::by_setting(
+        drawn,
         "over-time",
         format!("{} over time", capital(unit)),
         "One trial of each target, the one in the middle of its repeats; it begins with launch, connecting and warm-up. Below, where there is any: sockets in TIME_WAIT, and the share of the machine's CPU time that the hypervisor took.",
-        "setting",
-        settings.filter_map(view),
+        view,
     )
 }
 

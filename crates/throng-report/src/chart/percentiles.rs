@@ -2,8 +2,9 @@
 
 use throng_record::{Histogram, Trial};
 
-use super::{Axis, Chart, Drawn, Form, Panel, Point, Scale, Series, View, marked};
+use super::{Axis, Chart, Drawn, Form, Panel, Point, Scale, Series, View};
 use crate::merge::{Live, Merges};
+use crate::row::Row;
 use crate::unit::Unit;
 
 /// Points of a curve for each tenfold of what is left above.
@@ -39,20 +40,14 @@ pub(crate) fn curve_of(
 
 /// A view for each setting, a curve for each target: of all messages of the trials that its row stands on.
 pub(crate) fn percentiles(drawn: &Drawn<'_>, asked: &Curve<'_>) -> Option<Chart> {
-    let view = |(heading, rows): (String, Vec<crate::row::Row>)| {
+    let view = |heading, rows: &[Row]| {
         let series = rows.iter().filter_map(|row| {
-            Some(Series {
-                name: row.target.clone(),
-                look: drawn.look(row),
-                form: Form::Curve,
-                points: marked(
-                    match asked.along {
-                        Percent::Nines => curve_of(&drawn.shown(row), asked.of)?,
-                        Percent::Hundredths(_) => even(&drawn.shown(row), asked.of)?,
-                    },
-                    row,
-                ),
-            })
+            let trials = drawn.shown(row);
+            let points = match asked.along {
+                Percent::Nines => curve_of(&trials, asked.of)?,
+                Percent::Hundredths(_) => even(&trials, asked.of)?,
+            };
+            Some(drawn.series(row, Form::Curve, points))
         });
         let series: Vec<Series> = series.collect();
         let y = Axis::new(asked.axis, Unit::Nanoseconds);
@@ -62,14 +57,7 @@ pub(crate) fn percentiles(drawn: &Drawn<'_>, asked: &Curve<'_>) -> Option<Chart>
         };
         View::of_panels(heading, x, vec![Panel::new(y, series)])
     };
-    let settings = drawn.summary.by_setting().into_iter();
-    Chart::of_views(
-        asked.name,
-        asked.title,
-        asked.caption,
-        "setting",
-        settings.filter_map(view),
-    )
+    Chart::by_setting(drawn, asked.name, asked.title, asked.caption, view)
 }
 
 /// The axis of such curves.

@@ -97,40 +97,43 @@ struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    /// The line with all sound marks, then the others, which Plotly draws as traces of their own.
+    /// The points of one worth.
+    fn points(&self, mark: Mark) -> Vec<&Point> {
+        let points = self.series.points.iter();
+        points.filter(|point| point.mark == mark).collect()
+    }
+
+    /// The line, with its marks where all are sound; then the marks by their worth, as Plotly gives the marks of a trace one look.
     fn lines(&self, is_first: bool) -> Vec<Box<dyn plotly::Trace>> {
-        let series = self.series;
-        if series.points.is_empty() {
-            return Vec::new();
-        }
-        let all: Vec<&Point> = series.points.iter().collect();
-        let of = |mark: Mark| -> Vec<&Point> {
-            let points = series.points.iter();
-            points.filter(|point| point.mark == mark).collect()
+        let form = self.series.form;
+        let all: Vec<&Point> = self.series.points.iter().collect();
+        let is_sound = all.iter().all(|point| point.mark == Mark::Sound);
+        let line = match form {
+            Form::Marks => None,
+            Form::Steps => Some(Mode::Lines),
+            _ if is_sound => Some(Mode::LinesMarkers),
+            _ => Some(Mode::Lines),
         };
-        let (sound, hollow, crossed) = (of(Mark::Sound), of(Mark::Hollow), of(Mark::Crossed));
-        let is_sound = sound.len() == all.len();
-        let mut traces = Vec::new();
-        let mut is_first = is_first;
-        let mut add = |points: &[&Point], mode: Mode, mark: Mark| {
-            if !points.is_empty() {
-                traces.push(self.scatter(points, mode, mark, std::mem::take(&mut is_first)));
-            }
+        // Steps have no marks where they are sound, and a line has its own.
+        let is_marked = match form {
+            Form::Steps => false,
+            Form::Marks => true,
+            _ => !is_sound,
         };
-        match series.form {
-            Form::Marks => {}
-            Form::Steps => add(&all, Mode::Lines, Mark::Sound),
-            _ if is_sound => add(&all, Mode::LinesMarkers, Mark::Sound),
-            _ => add(&all, Mode::Lines, Mark::Sound),
+        let mut parts: Vec<(Vec<&Point>, Mode, Mark)> = Vec::new();
+        parts.extend(line.map(|mode| (all, mode, Mark::Sound)));
+        if is_marked {
+            parts.push((self.points(Mark::Sound), Mode::Markers, Mark::Sound));
         }
-        let is_drawn =
-            matches!(series.form, Form::Steps) || (is_sound && series.form != Form::Marks);
-        if !is_drawn {
-            add(&sound, Mode::Markers, Mark::Sound);
+        for mark in [Mark::Hollow, Mark::Crossed] {
+            parts.push((self.points(mark), Mode::Markers, mark));
         }
-        add(&hollow, Mode::Markers, Mark::Hollow);
-        add(&crossed, Mode::Markers, Mark::Crossed);
-        traces
+        parts.retain(|(points, ..)| !points.is_empty());
+        let parts = parts.into_iter().enumerate();
+        let trace = |(place, (points, mode, mark)): (usize, (Vec<&Point>, Mode, Mark))| {
+            self.scatter(&points, mode, mark, is_first && place == 0)
+        };
+        parts.map(trace).collect()
     }
 
     fn scatter(
@@ -182,43 +185,49 @@ impl Drawn<'_> {
         trace
     }
 
-    /// Bars along x: a trace of its own for each series, which has one place, or one in each bar of a stack.
+    /// Bars along x, full or hollow; what has no figure is a cross at its beginning.
     fn bars(&self, is_first: bool) -> Vec<Box<dyn plotly::Trace>> {
+        let mut is_first = is_first;
+        let all = [Mark::Sound, Mark::Hollow, Mark::Crossed].into_iter();
+        let traces = all.filter_map(|mark| {
+            let points = self.points(mark);
+            if points.is_empty() {
+                return None;
+            }
+            let trace = match mark {
+                Mark::Crossed => self.scatter(&points, Mode::Markers, mark, false),
+                _ => self.bar(&points, mark, std::mem::take(&mut is_first)),
+            };
+            Some(trace)
+        });
+        traces.collect()
+    }
+
+    fn bar(&self, points: &[&Point], mark: Mark, is_first: bool) -> Box<dyn plotly::Trace> {
         let series = self.series;
-        let points: Vec<&Point> = series.points.iter().collect();
-        let (crossed, points): (Vec<&Point>, Vec<&Point>) =
-            points.iter().partition(|point| point.mark == Mark::Crossed);
-        let mut traces = Vec::new();
-        if !crossed.is_empty() {
-            traces.push(self.scatter(&crossed, Mode::Markers, Mark::Crossed, false));
-        }
-        if points.is_empty() {
-            return traces;
-        }
         let (x_scale, y_scale) = self.scales;
-        let is_hollow = points.iter().any(|point| point.mark == Mark::Hollow);
         let border = Line::new().color(colour(series.look)).width(2.0);
-        let marker = match is_hollow {
-            true => Marker::new().color("rgba(0,0,0,0)").line(border),
-            false => Marker::new().color(colour(series.look)).line(border),
+        let marker = match mark {
+            Mark::Hollow => Marker::new().color("rgba(0,0,0,0)").line(border),
+            _ => Marker::new().color(colour(series.look)).line(border),
         };
         let words = points.iter().map(|point| plain(&point.words)).collect();
         let x = points.iter().map(|point| point.x * x_scale).collect();
         let y = points.iter().map(|point| point.y * y_scale).collect();
-        let mut trace = Bar::new(x, y)
+        let trace = Bar::new(x, y)
             .orientation(Orientation::Horizontal)
             .name(plain(&series.name))
+            .legend_group(plain(&series.name))
             .show_legend(is_first && series.form == Form::Stacked)
             .marker(marker)
             .text_position(plotly::common::TextPosition::None)
             .hover_text_array(words)
             .hover_info(HoverInfo::Text)
             .y_axis(self.y_axis);
-        if let Some(errors) = errors(&points, |point| point.x, x_scale, Look::Published(0)) {
-            trace = trace.error_x(errors);
+        match errors(points, |point| point.x, x_scale, Look::Published(0)) {
+            Some(errors) => trace.error_x(errors),
+            None => trace,
         }
-        traces.push(trace);
-        traces
     }
 }
 

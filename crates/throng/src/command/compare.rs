@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use throng_catalogue::suggest::nearest;
 use throng_record::RunRecord;
 use throng_report::compare::{self, CompareError, Comparison, Line, Named};
+use throng_report::gate::Gate;
 
 use crate::exit::Exit;
 use crate::experiment::RunsFlag;
@@ -72,6 +73,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .iter()
         .map(|(name, record)| Named { name, record })
         .collect();
+    let gates = match named.first() {
+        Some(first) => arguments.gates.read_between(&first.record.plan)?,
+        None => vec![],
+    };
     let comparison = arguments.compare(&named, &arguments.figures)?;
     let file = arguments.output.as_deref();
     match arguments.format {
@@ -83,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Form::Markdown => output::write(&comparison.markdown(), file),
         Form::Json => output::write(&output::json(&comparison), file),
     }?;
-    let failures = arguments.judge(&named)?;
+    let failures = arguments.judge(&gates, &named)?;
     failures.iter().for_each(Failure::print);
     Ok(match failures.is_empty() {
         true => Exit::Success,
@@ -115,17 +120,13 @@ impl Arguments {
     }
 
     /// Which conditions are met. The baseline is what all else is compared with: the first run, or the first target.
-    fn judge(&self, runs: &[Named<'_>]) -> Result<Vec<Failure>, Failure> {
-        let Some(first) = runs.first() else {
-            return Ok(vec![]);
-        };
-        let gates = self.gates.read_between(&first.record.plan)?;
+    fn judge(&self, gates: &[Gate], runs: &[Named<'_>]) -> Result<Vec<Failure>, Failure> {
         if gates.is_empty() {
             return Ok(vec![]);
         }
         let figures: Vec<String> = gates.iter().map(|gate| gate.figure().to_owned()).collect();
         let comparison = self.compare(runs, &figures)?;
-        Ok(self.gates.judge_between(&gates, &comparison))
+        Ok(self.gates.judge_between(gates, &comparison))
     }
 }
 

@@ -3,8 +3,9 @@
 use throng_record::accept::IdleCost;
 use throng_record::{AcceptPhase, Trial};
 
-use crate::chart::{Axis, Chart, Drawn, Form, Panel, Point, Series, View, typical};
+use crate::chart::{Axis, Chart, Drawn, Form, Panel, Point, View, typical};
 use crate::format;
+use crate::row::Row;
 use crate::unit::Unit;
 
 /// One of the two costs of a phase.
@@ -40,9 +41,9 @@ fn cost(
     what: &str,
     pick: Pick,
 ) -> Option<Chart> {
-    let view = |(heading, rows): (String, Vec<crate::row::Row>)| {
+    let view = |heading, rows: &[Row]| {
         let mut series = Vec::new();
-        for row in &rows {
+        for row in rows {
             let slope = |trial: &Trial| {
                 let slope = pick(trial.phases.multiplexer()?).slope?;
                 Some(slope.ns_per_connection)
@@ -55,21 +56,14 @@ fn cost(
                 continue;
             };
             let cost = pick(phase);
-            let of = |form, points| Series {
-                name: row.target.clone(),
-                look: drawn.look(row),
-                form,
-                points,
-            };
-            series.push(of(Form::Marks, measured(cost)));
-            series.push(of(Form::Curve, fitted(&row.target, cost)));
+            series.push(drawn.series(row, Form::Marks, measured(cost)));
+            series.push(drawn.series(row, Form::Curve, fitted(&row.target, cost)));
         }
         let x = Axis::new("idle connections", Unit::Count);
         let y = Axis::new(what, Unit::Nanoseconds);
         View::of_panels(heading, x, vec![Panel::new(y, series)])
     };
-    let settings = drawn.summary.by_setting().into_iter();
-    Chart::of_views(name, title, caption, "setting", settings.filter_map(view))
+    Chart::by_setting(drawn, name, title, caption, view)
 }
 
 fn measured(cost: &IdleCost) -> Vec<Point> {

@@ -121,7 +121,7 @@ fn in_time(drawn: &Drawn<'_>, tables: &[Table<'_>]) -> Option<Chart> {
             levels: levels(&phase.requests),
             ..Panel::new(
                 Axis::new("connect latency", Unit::Nanoseconds),
-                connects(&phase.requests),
+                connects(&phase.requests, Mark::of(row)),
             )
         };
         let depths = trial
@@ -141,7 +141,7 @@ fn in_time(drawn: &Drawn<'_>, tables: &[Table<'_>]) -> Option<Chart> {
         };
         let first_bytes = Panel::new(
             Axis::new("first byte", Unit::Nanoseconds),
-            first_bytes(&phase.requests),
+            first_bytes(&phase.requests, Mark::of(row)),
         );
         View::of_panels(
             format!("{} · {cell}", table.heading()),
@@ -158,14 +158,14 @@ fn in_time(drawn: &Drawn<'_>, tables: &[Table<'_>]) -> Option<Chart> {
     )
 }
 
-/// By how often the SYN was sent again.
-fn connects(requests: &[RequestRecord]) -> Vec<Series> {
+/// By how often the SYN was sent again; worth no more than the trial.
+fn connects(requests: &[RequestRecord], trial: Mark) -> Vec<Series> {
     let most = requests.iter().map(|one| one.syn_retransmissions).max();
     let series = |again: u32| {
         let points = requests
             .iter()
             .filter(|one| one.syn_retransmissions == again)
-            .map(point);
+            .map(|one| connect(one).worth(trial));
         let name = match again {
             0 => "SYN sent once".to_owned(),
             again => format!("sent again {}", plural(again.into(), "time")),
@@ -181,7 +181,15 @@ fn connects(requests: &[RequestRecord]) -> Vec<Series> {
     all.filter(|one| !one.points.is_empty()).collect()
 }
 
-fn point(request: &RequestRecord) -> Point {
+/// What a request of its own is worth.
+fn mark(request: &RequestRecord) -> Mark {
+    match request.error {
+        Some(_) => Mark::Crossed,
+        None => Mark::Sound,
+    }
+}
+
+fn connect(request: &RequestRecord) -> Point {
     let took_ns = request.connect_ns.unwrap_or(request.duration_ns) as f64;
     let failed = match request.error {
         Some(kind) => format!(", failed: {}", kind.words()),
@@ -196,55 +204,54 @@ fn point(request: &RequestRecord) -> Point {
     );
     Point {
         words,
-        mark: match request.error {
-            Some(_) => Mark::Crossed,
-            None => Mark::Sound,
-        },
+        mark: mark(request),
         ..Point::new(request.started_ns as f64, took_ns)
     }
 }
 
-/// From the completed connect, by what took most of the time.
-fn first_bytes(requests: &[RequestRecord]) -> Vec<Series> {
-    const CAUSES: [&str; 4] = ["last ACK lost", "accept queue", "service", "other causes"];
-    let connected = requests.iter().filter_map(|one| {
-        let connect_ns = one.connect_ns?;
-        let waited = one.duration_ns.saturating_sub(connect_ns);
-        Some((one, connect_ns, one.first_byte_ns.unwrap_or(waited)))
-    });
-    let mut series = CAUSES.map(|name| Series {
-        name: format!("first byte: {name}"),
-        look: Look::Part(0),
-        form: Form::Marks,
-        points: Vec::new(),
-    });
-    for (request, connect_ns, waited_ns) in connected {
-        let cause = main_cause(request);
-        let words = format!(
-            "client {}, request {}: first byte after {}, {}",
-            request.client,
-            request.number,
-            time_ns(waited_ns as f64),
-            CAUSES[cause]
-        );
-        series[cause].points.push(Point {
-            words,
-            mark: match request.error {
-                Some(_) => Mark::Crossed,
-                None => Mark::Sound,
-            },
-            ..Point::new((request.started_ns + connect_ns) as f64, waited_ns as f64)
-        });
-    }
-    let looks = [3, 2, 4, 6].into_iter();
-    let series = series.into_iter().zip(looks).map(|(one, look)| Series {
-        look: Look::Part(look),
-        ..one
-    });
-    series.filter(|one| !one.points.is_empty()).collect()
+/// What can take most of the time from the completed connect to the first byte, and its look.
+const CAUSES: [(&str, Look); 4] = [
+    ("last ACK lost", Look::Part(3)),
+    ("accept queue", Look::Part(2)),
+    ("service", Look::Part(4)),
+    ("other causes", Look::Part(6)),
+];
+
+/// From the completed connect, by what took most of the time; worth no more than the trial.
+fn first_bytes(requests: &[RequestRecord], trial: Mark) -> Vec<Series> {
+    let series = |(cause, (name, look)): (usize, (&str, Look))| {
+        let own = requests.iter().filter(|one| main_cause(one) == cause);
+        let points = own.filter_map(|one| Some(first_byte(one, name)?.worth(trial)));
+        Series {
+            name: format!("first byte: {name}"),
+            look,
+            form: Form::Marks,
+            points: points.collect(),
+        }
+    };
+    let all = CAUSES.into_iter().enumerate().map(series);
+    all.filter(|one| !one.points.is_empty()).collect()
 }
 
-/// The longest of what came after the connect.
+/// Absent where there was no connection to wait on.
+fn first_byte(request: &RequestRecord, cause: &str) -> Option<Point> {
+    let connect_ns = request.connect_ns?;
+    let waited_ns = request.duration_ns.saturating_sub(connect_ns);
+    let waited_ns = request.first_byte_ns.unwrap_or(waited_ns) as f64;
+    let words = format!(
+        "client {}, request {}: first byte after {}, {cause}",
+        request.client,
+        request.number,
+        time_ns(waited_ns),
+    );
+    Some(Point {
+        words,
+        mark: mark(request),
+        ..Point::new((request.started_ns + connect_ns) as f64, waited_ns)
+    })
+}
+
+/// The longest of what came after the connect, as its place in [`CAUSES`].
 fn main_cause(request: &RequestRecord) -> usize {
     let after = request.causes.iter().filter_map(|cause| match cause {
         Cause::FinalAckDropped { waited_ns, .. } => Some((*waited_ns, 0)),

@@ -4,10 +4,11 @@ use throng_record::{LinePhase, Trial};
 
 use super::published::reference;
 use crate::chart::{
-    Along, Axis, Chart, Curve, Drawn, Form, Panel, Percent, Point, Series, View, along, marked,
-    percentiles, typical,
+    Along, Axis, Chart, Curve, Drawn, Form, Panel, Percent, Point, View, along, percentiles,
+    typical,
 };
 use crate::phases::PhaseKind;
+use crate::row::Row;
 use crate::unit::Unit;
 
 /// The phases that grow with the connections.
@@ -73,28 +74,23 @@ fn published(phase: PhaseKind) -> Vec<(String, Vec<(f64, f64)>)> {
 
 /// Who hears late, by the order of the connects.
 fn order(drawn: &Drawn<'_>) -> Option<Chart> {
-    let view = |(heading, rows): (String, Vec<crate::row::Row>)| {
+    let view = |heading, rows: &[Row]| {
         let series = rows.iter().filter_map(|row| {
             let length = |trial: &Trial| Some(trial.phases.put()?.line.duration_ns as f64);
             let trial = typical(drawn, row, length)?;
-            Some(Series {
-                name: row.target.clone(),
-                look: drawn.look(row),
-                form: Form::Curve,
-                points: marked(by_index(&trial.phases.put()?.line), row),
-            })
+            let points = by_index(&trial.phases.put()?.line);
+            Some(drawn.series(row, Form::Curve, points))
         });
         let x = Axis::new("connection, in the order of the connects", Unit::Count);
         let y = Axis::new("mean time until heard", Unit::Nanoseconds);
         View::of_panels(heading, x, vec![Panel::new(y, series.collect())])
     };
-    let settings = drawn.summary.by_setting().into_iter();
-    Chart::of_views(
+    Chart::by_setting(
+        drawn,
         "order",
         "Who hears late",
         "Mean of neighbouring connections, of the trial whose get took the median time. A slope: the server goes through its connections in order.",
-        "setting",
-        settings.filter_map(view),
+        view,
     )
 }
 

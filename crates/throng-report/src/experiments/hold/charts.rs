@@ -3,7 +3,7 @@
 use throng_record::{SeriesSample, Trial};
 
 use super::tables::{GENERATOR, SERVER, by_target, kernel};
-use crate::chart::{Axis, Chart, Drawn, Form, Look, Panel, Point, Series, View, marked, typical};
+use crate::chart::{Axis, Chart, Drawn, Form, Look, Mark, Panel, Point, Series, View, typical};
 use crate::format;
 use crate::row::Row;
 use crate::unit::Unit;
@@ -16,20 +16,15 @@ pub(super) fn charts(drawn: &Drawn<'_>) -> Vec<Chart> {
 }
 
 fn over_time(drawn: &Drawn<'_>) -> Option<Chart> {
-    let view = |(heading, rows): (String, Vec<Row>)| {
+    let view = |heading, rows: &[Row]| {
         let mut open = Vec::new();
         let mut memory = Vec::new();
-        for row in &rows {
+        for row in rows {
             let opened = |trial: &Trial| Some(trial.phases.connect()?.opened_ns as f64);
             let Some(trial) = typical(drawn, row, opened) else {
                 continue;
             };
-            let series = |points| Series {
-                name: row.target.clone(),
-                look: drawn.look(row),
-                form: Form::Curve,
-                points: marked(points, row),
-            };
+            let series = |points| drawn.series(row, Form::Curve, points);
             open.push(series(connecting(&trial.series)));
             let rss = |sample: &SeriesSample| {
                 Point::new(sample.at_ns as f64, sample.server_rss_bytes as f64)
@@ -43,13 +38,12 @@ fn over_time(drawn: &Drawn<'_>) -> Option<Chart> {
         ];
         View::of_panels(heading, x, panels)
     };
-    let settings = drawn.summary.by_setting().into_iter();
-    Chart::of_views(
+    Chart::by_setting(
+        drawn,
         "over-time",
         "Connections and memory over time",
         "One trial of each target, the one whose connecting took the median time. Above, connections while they are opened: a curve that bends down opens ever more slowly. Below, the resident set of the server.",
-        "setting",
-        settings.filter_map(view),
+        view,
     )
 }
 
@@ -89,10 +83,11 @@ fn owners(drawn: &Drawn<'_>) -> Option<Chart> {
     let series = PARTS.iter().enumerate().map(|(index, (name, of))| {
         let points = rows.iter().enumerate().filter_map(|(place, row)| {
             let bytes = of(row)?;
-            Some(Point {
+            let point = Point {
                 words: format!("{}: {name} {}", label(row), format::bytes(bytes)),
                 ..Point::new(bytes.max(0.0), place as f64)
-            })
+            };
+            Some(point.worth(Mark::of(row)))
         });
         Series {
             name: (*name).to_owned(),
