@@ -167,6 +167,10 @@ impl Conductor<'_> {
     ) -> Result<(), StoreError> {
         let order = u32::try_from(self.record.trials.len()).unwrap_or(u32::MAX);
         let trial = self.make(cell, order, self.record.trials_planned, on_event);
+        if !cell.server_lives_on {
+            // Still there where the last trials of its sweep were spared: the next would take it for its own.
+            self.servers.end();
+        }
         again::keep(&mut self.record.trials, trial);
         self.write()?;
         if let Some(trial) = self.record.trials.last() {

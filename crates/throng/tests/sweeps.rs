@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::{HashMap, HashSet};
 use std::process::Command;
 use std::time::Duration;
 
@@ -190,6 +191,64 @@ fn a_server_that_dies_in_the_middle_of_a_sweep_is_told_and_launched_anew() {
     let exchange = record.trials[2].phases.exchange();
     let replies = exchange.expect("measured").replies;
     assert_eq!(replies, 11, "the next one serves as the first did");
+}
+
+/// Echoes until a fourth connection is open, then closes all: it answers nobody of four.
+const ANSWERS_THREE: &str = r#"
+import select, socket, sys
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+connections = set()
+while True:
+    for ready in select.select([listener, *connections], [], [])[0]:
+        if ready is listener:
+            connections.add(listener.accept()[0])
+        elif ready in connections:
+            data = ready.recv(65536)
+            if data:
+                ready.sendall(data)
+            else:
+                connections.discard(ready)
+                ready.close()
+        if len(connections) > 3:
+            for connection in connections:
+                connection.close()
+            connections = set()
+"#;
+
+#[test]
+fn a_server_whose_last_trials_are_spared_serves_no_other_target() {
+    let bench = Bench::new();
+    bench.write("mine.py", ANSWERS_THREE);
+    bench.throng(&[
+        "echo",
+        "poll",
+        "--command",
+        "three=python3 mine.py {port}",
+        "--server",
+        "per-sweep",
+        "--connections",
+        "2,40,50",
+        "--messages",
+        "101",
+        "--warmup",
+        "0 messages",
+        "--repeats",
+        "4",
+    ]);
+    let record = bench.record();
+    let is_spared = |trial: &&Trial| matches!(trial.outcome, Outcome::Spared { .. });
+    assert!(record.trials.iter().filter(is_spared).count() >= 6);
+    let mut targets: HashMap<u32, HashSet<u32>> = HashMap::new();
+    for trial in &record.trials {
+        if let Some(ordinal) = trial.server_ordinal {
+            targets.entry(ordinal).or_default().insert(trial.target);
+        }
+    }
+    assert_eq!(targets.len(), 8, "a process for each target and repeat");
+    assert!(targets.values().all(|of| of.len() == 1), "{targets:?}");
+    for trial in record.trials.iter().filter(|trial| trial.target == 0) {
+        assert_eq!(failed_checks(trial), Vec::<String>::new());
+    }
 }
 
 #[test]
