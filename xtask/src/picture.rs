@@ -23,13 +23,14 @@ const RECORDS: &str = "docs/results/records";
 /// A picture of the guide: its name, the record, the chart, and which of its views.
 type OfGuide = (&'static str, &'static str, &'static str, usize);
 
-const OF_GUIDE: [OfGuide; 10] = [
+const OF_GUIDE: [OfGuide; 11] = [
     ("tour-rate", "tour", "rate-along", 0),
     ("tour-percentiles", "tour", "percentiles", 1),
     ("churn-over-time", "churn", "over-time", 0),
     ("backlog-amplification", "backlog", "amplification", 1),
     ("backlog-in-time", "backlog", "in-time", 0),
     ("c10k-accept", "c10k", "accept", 0),
+    ("languages-rate", "languages", "by-target", 1),
     ("many-get", "many", "get", 0),
     ("hold-over-time", "million", "over-time", 0),
     ("hold-owners", "million", "owners", 0),
