@@ -11,7 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use throng_record::format::tail_in_words;
-use throng_record::{LoadEvent, LoadJob};
+use throng_record::{GoOn, HostPart, LoadEvent, LoadJob, SeriesSample};
 use throng_sys::namespace::Network;
 use throng_sys::process_tree::ProcessTree;
 
@@ -22,7 +22,26 @@ const EVENT_BYTES_MAX: u64 = 64 << 20;
 /// How long it may take to leave once it has finished.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A generator at work.
+/// What makes the load of a trial: a process here, or one on each of several hosts. It has its job already.
+pub(crate) trait Generating {
+    /// Everything that is to be read while it waits has been read: the phase that it waits before begins, at this instant by the monotonic clock of its
+    /// host or at once.
+    fn go_on(&mut self, at_ns: Option<u64>);
+
+    /// The next event; `None` if none came in the time given.
+    fn next(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, GeneratorError>;
+
+    /// Asks it to end early, with what it has measured.
+    fn interrupt(&mut self);
+
+    /// Whether it tells nothing while a phase is under way.
+    fn is_silent_while_at_work(&self) -> bool;
+
+    /// It has finished. Where there are several: the part of each, and what all of them did over time, from when on is that of the monotonic clock here.
+    fn end(self: Box<Self>) -> (Vec<HostPart>, Vec<SeriesSample>);
+}
+
+/// A generator at work here.
 #[derive(Debug)]
 pub(crate) struct Generator {
     child: Child,
@@ -96,11 +115,6 @@ impl Generator {
         self.tell(line);
     }
 
-    /// Everything that is to be read while it waits has been read.
-    pub(crate) fn go_on(&self) {
-        self.tell(b"\n".to_vec());
-    }
-
     fn tell(&self, line: Vec<u8>) {
         // The thread that writes lives as long as this does.
         let _ = self.stdin.send(line);
@@ -109,9 +123,18 @@ impl Generator {
     pub(crate) fn pid(&self) -> u32 {
         self.child.pid()
     }
+}
 
-    /// The next event; `None` if none came in the time given.
-    pub(crate) fn next(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, GeneratorError> {
+impl Generating for Generator {
+    fn go_on(&mut self, at_ns: Option<u64>) {
+        let mut line = at_ns.map_or_else(Vec::new, |at_monotonic_ns| {
+            serde_json::to_vec(&GoOn { at_monotonic_ns }).expect("a number")
+        });
+        line.push(b'\n');
+        self.tell(line);
+    }
+
+    fn next(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, GeneratorError> {
         match self.child.next_line(timeout) {
             NextLine::Silence => Ok(None),
             NextLine::Line(line) => match serde_json::from_str(&line) {
@@ -135,15 +158,19 @@ impl Generator {
         }
     }
 
-    /// Asks it to end early, with what it has measured.
-    pub(crate) fn interrupt(&self) {
+    fn interrupt(&mut self) {
         self.child.terminate();
     }
 
-    /// Waits a moment for it to leave, then kills it.
-    pub(crate) fn end(mut self) {
+    fn is_silent_while_at_work(&self) -> bool {
+        false
+    }
+
+    /// A result is there: it leaves by itself in a moment, or is killed.
+    fn end(mut self: Box<Self>) -> (Vec<HostPart>, Vec<SeriesSample>) {
         self.child.wait(GRACE);
         self.child.kill();
+        Default::default()
     }
 }
 

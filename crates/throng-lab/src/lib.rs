@@ -21,6 +21,7 @@ pub mod plan;
 pub mod plans;
 mod run;
 mod series;
+pub mod stations;
 mod store;
 pub mod target;
 mod trial;

@@ -117,6 +117,11 @@ impl Observer {
         }
     }
 
+    /// There is no server here whose CPU time could be taken for that of other programs: it is on another host.
+    pub(crate) fn stands_alone(&mut self) {
+        self.expected.is_alone = true;
+    }
+
     /// The generator has been started.
     pub(crate) fn generator_started(&mut self, tree: ProcessTree, cpus: Vec<u32>) {
         self.generator = Some(Side::new(tree, cpus));
@@ -318,7 +323,7 @@ struct Expected {
     phases: Vec<PhaseName>,
     /// The phase that is the measured window; absent where messages are, and the generator tells when it begins and ends.
     window: Option<PhaseName>,
-    /// There is no server.
+    /// There is no server here.
     is_alone: bool,
 }
 

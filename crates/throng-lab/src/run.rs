@@ -15,6 +15,7 @@ use crate::event::Event;
 use crate::network::{NetworkError, Networks};
 use crate::observer::capture::{Capture, CaptureError};
 use crate::order::{self, Cell, order, trials};
+use crate::stations::Stations;
 use crate::store::{Store, StoreError};
 use crate::trial::{Bench, Made, Servers};
 use crate::{estimate, machine};
@@ -41,6 +42,8 @@ pub struct Setup<'a> {
     pub patience: Option<Duration>,
     /// Whether a disturbed trial is an invalid one, and is not made again.
     pub is_strict: bool,
+    /// Who generates the load, where that is done on other hosts.
+    pub stations: Option<&'a Stations<'a>>,
     /// Raised by the caller (on SIGINT, SIGTERM) to end early and keep what was measured.
     pub interrupted: &'a AtomicBool,
 }
@@ -100,6 +103,9 @@ pub fn run(
         plan: plan.clone(),
         machine: machine::describe(),
         network: networks.record.clone(),
+        hosts: setup
+            .stations
+            .map_or_else(Vec::new, |all| all.hosts().to_vec()),
         trials_planned: trials(plan),
         trials: vec![],
         interrupted: true,
@@ -124,6 +130,7 @@ pub fn run(
             started_at_ns,
             capture: capture.as_ref(),
             is_strict: setup.is_strict,
+            stations: setup.stations,
         },
         servers: Servers::default(),
         spared: Spared::default(),

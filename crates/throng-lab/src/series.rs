@@ -27,7 +27,8 @@ pub(crate) struct Series {
     due_at_ns: u64,
     network: Network,
     listener: Option<SocketAddr>,
-    generator_pid: u32,
+    /// Absent where it is elsewhere.
+    generator_pid: Option<u32>,
     server_before: Option<TreeSample>,
     generator_cpu_before_ns: Option<u64>,
     cpus_before: Option<CpuTimes>,
@@ -39,7 +40,7 @@ impl Series {
         started_at_ns: u64,
         network: Network,
         listener: Option<SocketAddr>,
-        generator_pid: u32,
+        generator_pid: Option<u32>,
     ) -> Self {
         Self {
             samples: Vec::new(),
@@ -70,7 +71,9 @@ impl Series {
         self.due_at_ns = (self.due_at_ns + INTERVAL_NS)
             .max(now_ns)
             .max(now_ns + took_ns.saturating_mul(SPARING));
-        let generator_cpu_ns = process::cpu_time_ns(self.generator_pid).ok();
+        let generator_cpu_ns = self
+            .generator_pid
+            .and_then(|pid| process::cpu_time_ns(pid).ok());
         let cpus = CpuTimes::read().ok();
         let mut sample = SeriesSample {
             at_ns: now_ns.saturating_sub(self.started_at_ns),
@@ -94,6 +97,21 @@ impl Series {
         self.server_before = server;
         self.generator_cpu_before_ns = generator_cpu_ns;
         self.cpus_before = cpus;
+    }
+
+    /// What generators on other hosts told when they had ended, by the monotonic clock here: replies as of the last that is known, CPU time to the sample
+    /// that comes next.
+    pub(crate) fn add_generators(&mut self, told: &[SeriesSample]) {
+        let mut told = told.iter().peekable();
+        let mut replies = 0;
+        for sample in &mut self.samples {
+            let at_ns = self.started_at_ns + sample.at_ns;
+            while let Some(one) = told.next_if(|one| one.at_ns <= at_ns) {
+                replies = one.replies;
+                sample.generator_cpu_ns += one.generator_cpu_ns;
+            }
+            sample.replies = sample.replies.max(replies);
+        }
     }
 
     fn accept_queue(&self) -> Option<u32> {

@@ -5,7 +5,7 @@
 mod alone;
 mod attributing;
 mod conclude;
-mod load;
+pub(crate) mod follow;
 mod servers;
 
 use std::net::SocketAddr;
@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use throng_findings::LifeEnd;
 use throng_record::{
-    CheckResult, LoadJob, Outcome, Plan, Setting, TargetKind, TargetRecord, Trial, Verdict,
+    CheckResult, LoadJob, Outcome, Plan, Setting, SideRecord, TargetKind, TargetRecord, Trial,
+    Verdict,
 };
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
@@ -23,7 +24,7 @@ use throng_sys::clock::monotonic_ns;
 use throng_sys::namespace::Network;
 
 use crate::event::TrialPhase;
-use crate::generator::Generator;
+use crate::generator::{Generating, Generator};
 use crate::job::{self, job};
 use crate::launcher::{Announced, LaunchError, Launcher, Life};
 use crate::network::{self, Networks};
@@ -31,8 +32,9 @@ use crate::observer::capture::Capture;
 use crate::observer::{GeneratorFigures, KernelAccount, Observed, Observer, find_running};
 use crate::order::Cell;
 use crate::series::Series;
+use crate::stations::{Conducted, Stations};
 use conclude::conclude;
-use load::Ended;
+use follow::{Ended, Following};
 pub(crate) use servers::Servers;
 use throng_catalogue::catalogue::Prepared;
 
@@ -51,6 +53,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) capture: Option<&'a Capture>,
     /// Whether a disturbed trial is an invalid one.
     pub(crate) is_strict: bool,
+    /// Who generates the load, where that is not done here.
+    pub(crate) stations: Option<&'a Stations<'a>>,
 }
 
 /// A trial, and whether its failure will repeat itself: then the target's other trials are spared.
@@ -144,7 +148,7 @@ impl Bench<'_> {
         });
         let account = self.observe_connections(cell, &addresses, &network);
         let ended = self.load(
-            (setting, &trial.job),
+            (&setting.generator_cpus, &trial.job),
             network,
             listener,
             &mut observer,
@@ -165,6 +169,15 @@ impl Bench<'_> {
         });
         trial.unaccepted = seen.unaccepted;
         trial.series = ended.series;
+        if !ended.hosts.is_empty() {
+            let sides: Vec<_> = ended
+                .hosts
+                .iter()
+                .map(|host| host.generator.as_ref())
+                .collect();
+            seen.generator = SideRecord::together(&sides);
+        }
+        trial.hosts = ended.hosts;
         let is_hopeless = conclude(
             &mut trial,
             (target, setting),
@@ -179,28 +192,40 @@ impl Bench<'_> {
     /// Starts the generator and follows it to its end. `listener`: where in `network` the server's accept queue can be seen.
     fn load(
         &self,
-        (setting, job): (&Setting, &LoadJob),
+        (cpus, job): (&[u32], &LoadJob),
         network: Network,
         listener: Option<SocketAddr>,
         observer: &mut Observer,
         started_at_ns: u64,
         on_progress: OnProgress<'_>,
     ) -> Ended {
-        let cpus = &setting.generator_cpus;
-        let generator = match Generator::start(self.throng_program, cpus, &network) {
+        let mut pid = None;
+        let generator: Result<Box<dyn Generating>, _> = match self.stations {
+            Some(stations) => Conducted::begin(stations, job).map(|all| Box::new(all) as _),
+            None => Generator::start(self.throng_program, cpus, &network).map(|generator| {
+                observer.generator_started(generator.tree.clone(), cpus_or_any(cpus));
+                generator.begin(job);
+                pid = Some(generator.pid());
+                Box::new(generator) as _
+            }),
+        };
+        let generator = match generator {
             Ok(generator) => generator,
             Err(error) => return Ended::failed(error.to_string()),
         };
-        observer.generator_started(generator.tree.clone(), cpus_or_any(cpus));
-        generator.begin(job);
-        let series = Series::new(started_at_ns, network, listener, generator.pid());
-        load::follow(
-            self,
-            setting,
+        let series = Series::new(started_at_ns, network, listener, pid);
+        let following = Following {
+            interrupted: self.interrupted,
+            fleet: &job.fleet,
+            started_at_ns,
+        };
+        let at_once = &mut |_| None;
+        follow::follow(
+            &following,
             generator,
             observer,
             series,
-            started_at_ns,
+            at_once,
             on_progress,
         )
     }

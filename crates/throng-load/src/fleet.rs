@@ -108,7 +108,7 @@ impl Fleet {
             fanout: payload.fanout,
         };
         let sources = Sources::here(&spec.source, addresses.first());
-        let mut first = 0;
+        let mut first = spec.first_connection;
         for shard in 0..spec.shards {
             let own = clients / spec.shards + u32::from(shard < clients % spec.shards);
             let connections = own * (spec.connections / clients);

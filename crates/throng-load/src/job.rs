@@ -1,6 +1,7 @@
 //! A whole job, as a generator process does it: its phases one after another, telling the lab before each.
 
 use throng_record::{LoadEvent, LoadJob, LoadRecord, Measured, PhaseSpec, Phases};
+use throng_sys::clock::monotonic_ns;
 
 use crate::accept::run_accept;
 use crate::control::Interrupt;
@@ -46,8 +47,12 @@ fn on_a_fleet(
             continue;
         }
         begin(spec, tell);
+        let begun_at_ns = monotonic_ns();
         let measured = fleet.run(spec, &mut |stage| tell(event(stage)))?;
         record.phases.push(measured);
+        if let Some(phase) = record.phases.0.last_mut() {
+            phase.begun_at_monotonic_ns = Some(begun_at_ns);
+        }
         if matches!(spec, PhaseSpec::Connect) {
             let grown_bytes = anonymous_bytes().saturating_sub(before_bytes);
             record.user_bytes_per_connection =

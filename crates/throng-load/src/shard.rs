@@ -299,9 +299,9 @@ impl<B: Backend> Shard<B> {
         )
     }
 
-    /// The fleet's, made another for each shard.
+    /// The fleet's, made another for each shard, of whichever generator.
     fn seed(&self) -> u64 {
-        let salt = u64::from(self.assignment.shard + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let salt = (u64::from(self.assignment.first) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.assignment.spec.seed ^ salt
     }
 

@@ -86,6 +86,10 @@ pub struct FleetSpec {
     /// Where to connect: `tcp://HOST:PORT` with a numeric host, or `unix:PATH`. At least one; where there are several, connection `i` goes to the
     /// one at `i` modulo their number.
     pub addresses: Vec<String>,
+    /// Index of its first connection, where it is a part of a fleet over several generators: its connections are named, and go to addresses, as
+    /// those of the whole do.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub first_connection: u32,
     /// Connections in all, at least 1.
     pub connections: u32,
     /// The most connections that the server serves at the same time; absent where its design sets no bound. Where there are more, those
@@ -128,6 +132,7 @@ impl From<&Setting> for FleetSpec {
     fn from(setting: &Setting) -> Self {
         Self {
             addresses: vec![],
+            first_connection: 0,
             connections: setting.connections,
             serves_at_once: None,
             shards: setting.shards,
@@ -143,6 +148,12 @@ impl From<&Setting> for FleetSpec {
             reply_timeout_ns: setting.reply_timeout_ns,
         }
     }
+}
+
+/// Most fleets are whole.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's interface")]
+fn is_first(connection: &u32) -> bool {
+    *connection == 0
 }
 
 impl FleetSpec {

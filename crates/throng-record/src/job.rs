@@ -14,6 +14,14 @@ pub struct LoadJob {
     pub phases: Sequence,
 }
 
+/// What a generator that waits before a phase is told, in a line of its standard input; an empty line is leave to begin at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GoOn {
+    /// When the phase begins, by `CLOCK_MONOTONIC`: where there are several generators, all begin at one instant.
+    pub at_monotonic_ns: u64,
+}
+
 /// One line of the generator's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

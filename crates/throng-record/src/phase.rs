@@ -106,7 +106,7 @@ pub struct SteadyWindow {
 }
 
 /// Replies that each connection got within the window, over the connections that never failed: of each the difference between its counts at both ends.
-/// Quantiles are by nearest rank: a connection had exactly so many.
+/// Quantiles are by nearest rank: a connection had exactly so many. Over several generators each is the least of theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RepliesPerConnection {

@@ -129,6 +129,8 @@ pub struct PhaseRecord {
     /// What it measured.
     #[serde(flatten)]
     pub measured: Measured,
+    /// When the generator began it, by `CLOCK_MONOTONIC`: the same instant for all where there are several.
+    pub begun_at_monotonic_ns: Option<u64>,
     /// What it cost both sides; absent where they were not read around it.
     pub cost: Option<PhaseCost>,
 }
@@ -226,8 +228,11 @@ impl Phases {
 
     /// Adds the phase that came next.
     pub fn push(&mut self, measured: Measured) {
-        let cost = None;
-        self.0.push(PhaseRecord { measured, cost });
+        self.0.push(PhaseRecord {
+            measured,
+            begun_at_monotonic_ns: None,
+            cost: None,
+        });
     }
 
     /// Puts what the phases cost beside what they measured. Both are in the order of the phases; a phase whose record is missing is passed over.
@@ -235,7 +240,12 @@ impl Phases {
         let mut phases = self.0.iter_mut();
         for (name, cost) in costs {
             if let Some(phase) = phases.find(|phase| phase.measured.name() == name) {
-                phase.cost = Some(cost);
+                // That of generators on other hosts is known already.
+                let elsewhere = phase.cost.take().and_then(|cost| cost.generator);
+                phase.cost = Some(PhaseCost {
+                    generator: cost.generator.or(elsewhere),
+                    ..cost
+                });
             }
         }
     }

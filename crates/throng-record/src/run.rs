@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, NetworkRecord, Plan, Trial};
+use crate::{Host, Machine, NetworkRecord, Plan, Trial};
 
 /// The whole of `run.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct RunRecord {
     pub plan: Plan,
     /// The machine.
     pub machine: Machine,
+    /// The hosts that generated the load; empty where it was made on the machine itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<Host>,
     /// The network of launched targets. Runs made before there was a choice were in the host's.
     pub network: NetworkRecord,
     /// Trials planned; fewer were made where the run was cut short.

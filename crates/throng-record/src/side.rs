@@ -73,6 +73,37 @@ pub struct SideRecord {
     pub involuntary_switches: u64,
 }
 
+impl SideRecord {
+    /// Several generators as one: what they used adds up. CPUs, window, and whatever bounds a generator are those of the busiest; memory is of
+    /// machines that have nothing in common, and is not told. Nothing where one of them was not seen.
+    #[must_use]
+    pub fn together(sides: &[Option<&Self>]) -> Option<Self> {
+        let sides: Vec<&Self> = sides.iter().copied().collect::<Option<_>>()?;
+        let busiest = *sides
+            .iter()
+            .max_by(|one, other| one.utilisation.total_cmp(&other.utilisation))?;
+        let sum = |figure: fn(&Self) -> u64| sides.iter().map(|side| figure(side)).sum();
+        let total = |figure: fn(&Self) -> u32| sides.iter().map(|side| figure(side)).sum();
+        Some(Self {
+            cpu_ns: sum(|side| side.cpu_ns),
+            cpu_ns_each: sides.iter().map(|side| side.cpu_ns).collect(),
+            user_ns: sum(|side| side.user_ns),
+            system_ns: sum(|side| side.system_ns),
+            is_of_other_window: sides.iter().any(|side| side.is_of_other_window),
+            cpu_per_message_ns: None,
+            memory_before: MemorySample::default(),
+            memory_connected: MemorySample::default(),
+            memory_measured: MemorySample::default(),
+            memory_per_connection_bytes: None,
+            processes_max: total(|side| side.processes_max),
+            threads_max: total(|side| side.threads_max),
+            voluntary_switches: sum(|side| side.voluntary_switches),
+            involuntary_switches: sum(|side| side.involuntary_switches),
+            ..busiest.clone()
+        })
+    }
+}
+
 /// One sample of the series of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -102,3 +133,29 @@ pub struct SeriesSample {
 /// Kernel counters (`/proc/net/snmp`, `/proc/net/netstat`) that changed, and by how much; and as `Sockstat.TimeWait` by how many the
 /// sockets in `TIME_WAIT` (`/proc/net/sockstat`) did.
 pub type CounterDeltas = BTreeMap<String, i64>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generators_together_use_what_all_do_and_are_as_busy_as_the_busiest() {
+        let side = |cpu_ns, utilisation| SideRecord {
+            cpu_ns,
+            utilisation,
+            busiest_thread_ns: Some(cpu_ns),
+            threads_max: 2,
+            ..SideRecord::default()
+        };
+        let (idle, busy) = (side(10, 0.1), side(90, 0.9));
+        let both = SideRecord::together(&[Some(&busy), Some(&idle)]).expect("both are seen");
+        assert_eq!(
+            (both.cpu_ns, both.threads_max, both.busiest_thread_ns),
+            (100, 4, Some(90))
+        );
+        assert!((both.utilisation - 0.9).abs() < f64::EPSILON);
+        assert_eq!(both.cpu_ns_each, [90, 10]);
+        assert_eq!(SideRecord::together(&[Some(&busy), None]), None);
+        assert_eq!(SideRecord::together(&[]), None);
+    }
+}

@@ -27,18 +27,25 @@ impl Timeline {
     }
 
     /// Adds the timeline of another shard whose window began at the same time.
-    pub fn merge(&mut self, mut other: Self) {
-        if self.slice_ns == 0 {
-            *self = other;
-            return;
-        }
+    pub fn merge(&mut self, other: Self) {
+        self.merge_later(other, 0);
+    }
+
+    /// Adds another timeline, which began so much later; to the nearest slice.
+    pub fn merge_later(&mut self, mut other: Self, later_ns: u64) {
         if other.slice_ns == 0 {
             return;
         }
+        self.slice_ns = match self.slice_ns {
+            0 => other.slice_ns,
+            own => own,
+        };
         self.coarsen_to(other.slice_ns);
         other.coarsen_to(self.slice_ns);
-        add(&mut self.replies, &other.replies);
-        add(&mut self.latency_sum_ns, &other.latency_sum_ns);
+        let slices = (later_ns + self.slice_ns / 2) / self.slice_ns;
+        let slices = usize::try_from(slices).unwrap_or(usize::MAX);
+        add(&mut self.replies, slices, &other.replies);
+        add(&mut self.latency_sum_ns, slices, &other.latency_sum_ns);
     }
 }
 
@@ -46,11 +53,10 @@ fn halve(values: &mut Vec<u64>) {
     *values = values.chunks(2).map(|pair| pair.iter().sum()).collect();
 }
 
-fn add(into: &mut Vec<u64>, from: &[u64]) {
-    if into.len() < from.len() {
-        into.resize(from.len(), 0);
-    }
-    for (sum, value) in into.iter_mut().zip(from) {
+/// From this slice on.
+fn add(into: &mut Vec<u64>, first: usize, from: &[u64]) {
+    into.resize(into.len().max(first + from.len()), 0);
+    for (sum, value) in into[first..].iter_mut().zip(from) {
         *sum += value;
     }
 }
@@ -80,5 +86,28 @@ mod tests {
                 latency_sum_ns: vec![110, 70]
             }
         );
+    }
+
+    #[test]
+    fn what_began_later_is_added_to_later_slices() {
+        let timeline = |replies: &[u64]| Timeline {
+            slice_ns: 10,
+            replies: replies.to_vec(),
+            latency_sum_ns: replies.to_vec(),
+        };
+        for (later_ns, expected) in [
+            (0, &[2, 4][..]),
+            (4, &[2, 4]),
+            (5, &[1, 3, 2]),
+            (14, &[1, 3, 2]),
+            (30, &[1, 2, 0, 1, 2]),
+        ] {
+            let mut whole = timeline(&[1, 2]);
+            whole.merge_later(timeline(&[1, 2]), later_ns);
+            assert_eq!(whole.replies, expected, "{later_ns}");
+        }
+        let mut empty = Timeline::default();
+        empty.merge_later(timeline(&[1, 2]), 10);
+        assert_eq!(empty, timeline(&[0, 1, 2]));
     }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::side::CounterDeltas;
 use crate::{
-    AcceptQueueRecord, Check, CheckResult, Finding, HandshakesRecord, KernelMemoryRecord, Limit,
-    LoadJob, Network, Phases, SeriesSample, SideRecord, Verdict,
+    AcceptQueueRecord, Check, CheckResult, Finding, HandshakesRecord, HostPart, KernelMemoryRecord,
+    Limit, LoadJob, Network, Phases, SeriesSample, SideRecord, Verdict,
 };
 
 /// How a trial ended.
@@ -79,8 +79,11 @@ pub struct Trial {
     pub findings: Vec<Finding>,
     /// The server; absent where its process is not visible from here.
     pub server: Option<SideRecord>,
-    /// The generator.
+    /// The generator; of several all together, whose CPUs are those of the busiest.
     pub generator: Option<SideRecord>,
+    /// The part of each host, where the load was made by several; empty otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostPart>,
     /// Samples over time, about ten a second.
     pub series: Vec<SeriesSample>,
     /// Kernel counters of the network namespace that changed during the trial.
@@ -120,6 +123,7 @@ impl Trial {
             findings: vec![],
             server: None,
             generator: None,
+            hosts: vec![],
             series: vec![],
             kernel_counters: CounterDeltas::new(),
             checks: vec![],

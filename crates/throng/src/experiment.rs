@@ -206,6 +206,7 @@ pub(crate) fn carry_out(
         capture,
         patience: run.patience,
         is_strict: run.strict,
+        stations: None,
         interrupted: &interrupted,
     };
     let mut progress = Progress::new();

@@ -143,6 +143,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
     LoadJob {
         fleet: FleetSpec {
             addresses: vec![address.to_owned()],
+            first_connection: 0,
             connections: CONNECTIONS,
             serves_at_once: None,
             shards: 1,

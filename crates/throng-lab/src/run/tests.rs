@@ -95,6 +95,7 @@ impl Fake {
         let setup = Setup {
             patience: Some(patience),
             is_strict,
+            stations: None,
             throng_program: &self.folder.path().join("throng"),
             catalogue: &Prepared::default(),
             runs_directory: &self.folder.path().join("runs"),

@@ -36,7 +36,7 @@ impl Bench<'_> {
         let mut observer = Observer::new(None, network.clone());
         observer.expect(&trial.job, None);
         let ended = self.load(
-            (setting, &trial.job),
+            (&setting.generator_cpus, &trial.job),
             network,
             None,
             &mut observer,

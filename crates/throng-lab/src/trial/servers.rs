@@ -3,7 +3,7 @@
 use throng_findings::LifeEnd;
 use throng_record::{LoadJob, LoadRecord, Outcome, TargetRecord};
 
-use super::load::Ended;
+use super::follow::Ended;
 use crate::launcher::{LaunchError, Launcher, Life};
 
 /// At most one lives between two trials.

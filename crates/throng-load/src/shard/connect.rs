@@ -151,7 +151,8 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
     fn due_ns(&self) -> u64 {
         let assignment = &self.shard.assignment;
         assignment.spec.connect_rate_per_second.map_or(0, |rate| {
-            let after_ns = f64::from(assignment.first + self.next) / rate * SECOND_NS as f64;
+            let before = assignment.first - assignment.spec.first_connection;
+            let after_ns = f64::from(before + self.next) / rate * SECOND_NS as f64;
             assignment.orders.connecting_since_ns() + after_ns as u64
         })
     }

@@ -1,14 +1,16 @@
 //! `throng load`, hidden: the generator process that the lab starts. One `LoadJob` in JSON on standard input, `LoadEvent`s
 //! in JSON on standard output, a line each.
 //!
-//! Before each phase but that of the greetings it waits for an empty line, or the end, of standard input: until then the lab reads the memory, the CPU
-//! time and the threads of both sides, and nothing may happen meanwhile.
+//! Before each phase but that of the greetings it waits for a line, or the end, of standard input: until then the lab reads the memory, the CPU
+//! time and the threads of both sides, and nothing may happen meanwhile. The line is empty, or a `GoOn` with the instant at which to begin.
 
 use std::io::{self, BufRead as _, Write as _};
+use std::time::Duration;
 
 use clap::Args;
 use throng_load::{Interrupt, run_job};
-use throng_record::{LoadEvent, LoadJob};
+use throng_record::{GoOn, LoadEvent, LoadJob};
+use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 
 use crate::exit::Exit;
@@ -57,13 +59,34 @@ fn work(interrupt: &Interrupt) -> Result<LoadEvent, String> {
         }
         if event.awaits_answer() {
             // That nothing more can be read is leave to go on as well.
-            let _ = stdin.read_line(&mut String::new());
+            let mut answer = String::new();
+            let _ = stdin.read_line(&mut answer);
+            wait_for(&answer, interrupt);
         }
     })
     .map_err(|error| error.to_string())?;
     Ok(LoadEvent::Finished {
         record: Box::new(record),
     })
+}
+
+/// Until the instant that the answer names, if it names one. The last of the wait is spun through: a sleep ends late.
+fn wait_for(answer: &str, interrupt: &Interrupt) {
+    const SPIN: Duration = Duration::from_micros(200);
+    const LOOK: Duration = Duration::from_millis(20);
+    let Ok(GoOn { at_monotonic_ns }) = serde_json::from_str(answer) else {
+        return;
+    };
+    loop {
+        let left = Duration::from_nanos(at_monotonic_ns.saturating_sub(monotonic_ns()));
+        if left.is_zero() || interrupt.is_raised() {
+            return;
+        }
+        match left.checked_sub(SPIN) {
+            Some(sleep) => std::thread::sleep(sleep.min(LOOK)),
+            None => std::hint::spin_loop(),
+        }
+    }
 }
 
 fn tell(event: &LoadEvent) -> io::Result<()> {

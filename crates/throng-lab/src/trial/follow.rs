@@ -1,14 +1,14 @@
-//! Following the generator from its start to its record, observing at each of its events.
+//! Following a generator from its start to its record, observing at each of its events: in a trial, and on a host that only generates.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use throng_record::{LoadEvent, LoadRecord, Outcome, PhaseName, SeriesSample, Setting};
+use throng_record::{FleetSpec, HostPart, LoadEvent, LoadRecord, Outcome, PhaseName, SeriesSample};
 use throng_sys::clock::monotonic_ns;
 
-use super::{Bench, OnProgress};
+use super::OnProgress;
 use crate::event::TrialPhase;
-use crate::generator::{Generator, GeneratorError};
+use crate::generator::{Generating, GeneratorError};
 use crate::observer::Observer;
 use crate::series::Series;
 
@@ -18,37 +18,60 @@ const SILENCE_SPARE: Duration = Duration::from_secs(5);
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// How the loading ended.
-pub(super) struct Ended {
-    pub(super) outcome: Outcome,
-    pub(super) record: Option<LoadRecord>,
-    pub(super) series: Vec<SeriesSample>,
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    pub(crate) record: Option<LoadRecord>,
+    pub(crate) series: Vec<SeriesSample>,
+    /// Each generator's, where there are several, and all their replies over time.
+    pub(crate) hosts: Vec<HostPart>,
 }
 
 impl Ended {
-    pub(super) fn failed(message: String) -> Self {
+    pub(crate) fn failed(message: String) -> Self {
         Self {
             outcome: Outcome::Failed { message },
             record: None,
             series: vec![],
+            hosts: vec![],
         }
+    }
+
+    /// Why there is no record.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Failed { message } => Some(message),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn was_interrupted(&self) -> bool {
+        matches!(self.outcome, Outcome::Interrupted)
     }
 }
 
-/// Follows the generator until it has finished, failed, fallen silent, or been interrupted.
-pub(super) fn follow(
-    bench: &Bench<'_>,
-    setting: &Setting,
-    mut generator: Generator,
+/// What there is to know of a generator's work.
+#[derive(Clone, Copy)]
+pub(crate) struct Following<'a> {
+    pub(crate) interrupted: &'a AtomicBool,
+    pub(crate) fleet: &'a FleetSpec,
+    pub(crate) started_at_ns: u64,
+}
+
+/// Follows the generator until it has finished, failed, fallen silent, or been interrupted. Before each phase that it waits for, `before` says when it
+/// begins; `None`: now.
+pub(crate) fn follow(
+    following: &Following<'_>,
+    mut generator: Box<dyn Generating + '_>,
     observer: &mut Observer,
     mut series: Series,
-    started_at_ns: u64,
+    before: &mut dyn FnMut(PhaseName) -> Option<u64>,
     on_progress: OnProgress<'_>,
 ) -> Ended {
     let mut progress = Progress {
         phase: TrialPhase::Connecting,
         replies: 0,
     };
-    let mut watch = Watch::new(setting);
+    let mut watch = Watch::new(following.fleet, generator.is_silent_while_at_work());
     let result = loop {
         let wait = Duration::from_nanos(series.due_in_ns());
         match generator.next(wait) {
@@ -56,8 +79,10 @@ pub(super) fn follow(
             Ok(Some(event)) => {
                 watch.heard();
                 progress.note(&event, observer);
-                if event.awaits_answer() {
-                    generator.go_on();
+                if let LoadEvent::Phase { phase } = event
+                    && event.awaits_answer()
+                {
+                    generator.go_on(before(phase));
                     // Reading a great many threads takes its time, in which the generator had to be silent.
                     watch.heard();
                 }
@@ -66,20 +91,23 @@ pub(super) fn follow(
             Err(error) => break Err(error),
         }
         series.sample_if_due(observer, progress.replies);
-        let elapsed = Duration::from_nanos(monotonic_ns().saturating_sub(started_at_ns));
+        let elapsed = Duration::from_nanos(monotonic_ns().saturating_sub(following.started_at_ns));
         on_progress(progress.phase, progress.replies, elapsed);
-        if let Err(error) = watch.look(bench, &generator) {
+        if let Err(error) = watch.look(following.interrupted, &mut *generator) {
             break Err(error);
         }
     };
     observer.border(None);
     let was_interrupted = watch.interrupted_at.is_some();
     // A result is there: let it leave by itself. Otherwise it is of no use any more, and is killed when dropped.
-    if result.is_ok() {
-        generator.end();
-    } else {
-        drop(generator);
-    }
+    let (hosts, of_hosts) = match result {
+        Ok(_) => generator.end(),
+        Err(_) => {
+            drop(generator);
+            Default::default()
+        }
+    };
+    series.add_generators(&of_hosts);
     let (outcome, record) = match result {
         Ok(record) if record.interrupted || was_interrupted => (Outcome::Interrupted, Some(record)),
         Ok(record) => (Outcome::Completed, Some(record)),
@@ -93,6 +121,7 @@ pub(super) fn follow(
         outcome,
         record,
         series: series.samples,
+        hosts,
     }
 }
 
@@ -144,15 +173,18 @@ fn of_phase(phase: PhaseName) -> TrialPhase {
 /// Sees that the generator neither falls silent nor misses an interrupt.
 struct Watch {
     silence_max: Duration,
+    /// Whether others see to it that it does not fall silent.
+    is_watched_elsewhere: bool,
     heard_at: Instant,
     interrupted_at: Option<Instant>,
 }
 
 impl Watch {
-    fn new(setting: &Setting) -> Self {
-        let connect = Duration::from_nanos(setting.connect_timeout_ns);
-        let reply = Duration::from_nanos(setting.reply_timeout_ns);
+    fn new(fleet: &FleetSpec, is_watched_elsewhere: bool) -> Self {
+        let connect = Duration::from_nanos(fleet.connect_timeout_ns);
+        let reply = Duration::from_nanos(fleet.reply_timeout_ns);
         Self {
+            is_watched_elsewhere,
             silence_max: connect.saturating_add(reply).saturating_add(SILENCE_SPARE),
             heard_at: Instant::now(),
             interrupted_at: None,
@@ -163,13 +195,17 @@ impl Watch {
         self.heard_at = Instant::now();
     }
 
-    fn look(&mut self, bench: &Bench<'_>, generator: &Generator) -> Result<(), GeneratorError> {
+    fn look(
+        &mut self,
+        interrupted: &AtomicBool,
+        generator: &mut dyn Generating,
+    ) -> Result<(), GeneratorError> {
         let silent = GeneratorError::Silent(self.heard_at.elapsed().as_secs());
-        if self.heard_at.elapsed() > self.silence_max {
+        if self.heard_at.elapsed() > self.silence_max && !self.is_watched_elsewhere {
             return Err(silent);
         }
         match self.interrupted_at {
-            None if bench.interrupted.load(Ordering::Relaxed) => {
+            None if interrupted.load(Ordering::Relaxed) => {
                 self.interrupted_at = Some(Instant::now());
                 generator.interrupt();
                 Ok(())

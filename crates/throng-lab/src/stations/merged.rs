@@ -1,0 +1,123 @@
+//! From what the stations measured and saw to one record, and a part of it for each host.
+
+use throng_record::merge::{MergeError, Part, merge};
+use throng_record::{HostPart, LoadRecord, Phases, SeriesSample};
+
+use super::conductor::Post;
+use super::message::Done;
+use crate::generator::GeneratorError;
+
+type Merged = (LoadRecord, Vec<HostPart>, Vec<SeriesSample>);
+
+pub(super) fn merged(parts: Vec<(Post, Done)>) -> Result<Merged, GeneratorError> {
+    let mut hosts: Vec<HostPart> = parts.iter().map(|(post, done)| host(post, done)).collect();
+    let series = series(&parts);
+    let all: Vec<Moments> = parts
+        .iter()
+        .map(|(post, done)| Moments::of(post, done))
+        .collect();
+    for (host, own) in hosts.iter_mut().zip(&all) {
+        host.start_skew_ns = own.behind(&all);
+        host.window_skew_ns = own.window_behind(&all);
+    }
+    let parts = parts.into_iter().filter_map(|(post, done)| {
+        Some(Part {
+            record: done.record?,
+            clock_offset_ns: -post.clock.offset_ns,
+        })
+    });
+    let record = merge(parts.collect())?;
+    Ok((record, hosts, series))
+}
+
+fn host(post: &Post, done: &Done) -> HostPart {
+    let exchange = done
+        .record
+        .as_ref()
+        .and_then(|record| record.phases.exchange());
+    HostPart {
+        rank: post.rank,
+        first_connection: post.fleet.first_connection,
+        connections: post.fleet.connections,
+        clock: post.clock,
+        start_skew_ns: 0,
+        window_skew_ns: None,
+        replies: exchange.map_or(0, |exchange| exchange.replies),
+        generator: done.generator.clone(),
+        stolen_share: done.stolen_share,
+        others_share: done.others_share,
+        kernel_counters: done.kernel_counters.clone(),
+    }
+}
+
+/// When a station began what, by the lab's clock.
+struct Moments {
+    begun_ns: Vec<u64>,
+    window_ns: Option<u64>,
+}
+
+impl Moments {
+    fn of(post: &Post, done: &Done) -> Self {
+        let here = |at_ns: u64| at_ns.saturating_add_signed(-post.clock.offset_ns);
+        let none = Phases::default();
+        let phases = done.record.as_ref().map_or(&none, |record| &record.phases);
+        let begun = phases
+            .0
+            .iter()
+            .filter_map(|phase| phase.begun_at_monotonic_ns);
+        let window = phases
+            .exchange()
+            .map(|exchange| exchange.started_at_monotonic_ns);
+        Self {
+            begun_ns: begun.map(here).collect(),
+            window_ns: window.filter(|&at_ns| at_ns > 0).map(here),
+        }
+    }
+
+    /// The most that it was later than the first of all.
+    fn behind(&self, all: &[Self]) -> u64 {
+        let behind = self.begun_ns.iter().enumerate().map(|(phase, own_ns)| {
+            let first = all.iter().filter_map(|one| one.begun_ns.get(phase)).min();
+            first.map_or(0, |first_ns| own_ns - first_ns)
+        });
+        behind.max().unwrap_or(0)
+    }
+
+    fn window_behind(&self, all: &[Self]) -> Option<u64> {
+        let first_ns = all.iter().filter_map(|one| one.window_ns).min()?;
+        Some(self.window_ns? - first_ns)
+    }
+}
+
+/// Replies and CPU time of all generators over time: the samples of all by the lab's clock, each of which adds what its station had more.
+fn series(parts: &[(Post, Done)]) -> Vec<SeriesSample> {
+    let mut all: Vec<(u64, usize, &SeriesSample)> = Vec::new();
+    for (station, (post, done)) in parts.iter().enumerate() {
+        let start_ns = done
+            .started_at_monotonic_ns
+            .saturating_add_signed(-post.clock.offset_ns);
+        all.extend(
+            done.series
+                .iter()
+                .map(|sample| (start_ns + sample.at_ns, station, sample)),
+        );
+    }
+    all.sort_by_key(|(at_ns, ..)| *at_ns);
+    let mut replies = vec![0; parts.len()];
+    let samples = all.into_iter().map(|(at_ns, station, sample)| {
+        replies[station] = sample.replies;
+        SeriesSample {
+            at_ns,
+            replies: replies.iter().sum(),
+            generator_cpu_ns: sample.generator_cpu_ns,
+            ..SeriesSample::default()
+        }
+    });
+    samples.collect()
+}
+
+impl From<MergeError> for GeneratorError {
+    fn from(error: MergeError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}

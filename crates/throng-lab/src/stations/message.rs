@@ -1,0 +1,87 @@
+//! What the lab and its stations say to each other, as JSON.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use throng_record::side::CounterDeltas;
+use throng_record::{LoadJob, LoadRecord, Machine, PhaseName, SeriesSample, SideRecord};
+
+use super::{Link, StationsError};
+
+/// To a station.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Order {
+    /// Say who you are.
+    Describe,
+    /// So many [`Order::Tick`]s follow, each to be answered at once by the clock.
+    Clocks {
+        ticks: u32,
+    },
+    Tick,
+    /// Do this, phase by phase.
+    Work {
+        job: Box<LoadJob>,
+    },
+    /// The phase that you wait before begins at this instant of your clock.
+    Begin {
+        at_monotonic_ns: u64,
+    },
+    /// End early, in order.
+    Interrupt,
+    Leave,
+}
+
+/// From a station.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Report {
+    Host {
+        version: String,
+        name: String,
+        machine: Box<Machine>,
+    },
+    Clock {
+        at_monotonic_ns: u64,
+    },
+    /// It waits before this phase.
+    Waits {
+        phase: PhaseName,
+    },
+    Done(Box<Done>),
+}
+
+/// All that came of a station's part.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Done {
+    /// Why there is no record.
+    pub(super) failure: Option<String>,
+    pub(super) was_interrupted: bool,
+    pub(super) record: Option<LoadRecord>,
+    pub(super) generator: Option<SideRecord>,
+    pub(super) stolen_share: Option<f64>,
+    pub(super) others_share: Option<f64>,
+    pub(super) kernel_counters: CounterDeltas,
+    /// By its own clock, from `started_at_monotonic_ns` on.
+    pub(super) series: Vec<SeriesSample>,
+    pub(super) started_at_monotonic_ns: u64,
+}
+
+impl Report {
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Host { .. } => "who it is",
+            Self::Clock { .. } => "a clock's time",
+            Self::Waits { .. } => "that it waits",
+            Self::Done(_) => "a result",
+        }
+    }
+}
+
+pub(super) fn send(link: &dyn Link, rank: u32, message: &impl Serialize) {
+    let bytes = serde_json::to_vec(message).expect("plain data with names as keys");
+    link.send(rank, bytes);
+}
+
+pub(super) fn read<T: DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, StationsError> {
+    serde_json::from_slice(bytes).map_err(|error| StationsError::Garbled {
+        rank,
+        problem: error.to_string(),
+    })
+}
