@@ -21,6 +21,8 @@ pub(super) const KIND: Kind = Kind {
 const FALL_MIN: f64 = 2.0;
 /// Fewer connects beyond the half tell no rate.
 const BEYOND_MIN: u64 = 100;
+/// A stretch that is over sooner is as slow by a single pause of whoever connects: 100 connects that should take 2 ms took 5.
+const BEYOND_NS_MIN: f64 = 50e6;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<HalfThePortsGone> {
     let connect = evidence.phases().connect()?;
@@ -38,6 +40,10 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<HalfThePortsGone> {
     let timeline = &connect.timeline;
     let before = rate(timeline, 0, half)?;
     let just_before = rate(timeline, half / 2, half)?;
+    let beyond_ns = reached_ns(timeline, connected.into())? - reached_ns(timeline, half)?;
+    if beyond_ns < BEYOND_NS_MIN {
+        return None;
+    }
     let after = rate(timeline, half, u64::from(connected))?;
     (before >= FALL_MIN * after && just_before >= FALL_MIN * after).then_some(HalfThePortsGone {
         ports,
@@ -134,6 +140,16 @@ mod tests {
         assert_eq!(find(&case(&[250, 250]).evidence()), None);
         assert_eq!(find(&case(&[250, 250, 9, 9]).evidence()), None);
         assert_eq!(find(&case(&[]).evidence()), None);
+    }
+
+    #[test]
+    fn a_stretch_as_short_as_a_pause_is_none() {
+        let mut case = case(&[250, 250, 100, 100, 100]);
+        let long_enough = |case: &Case| find(&case.evidence()).is_some();
+        case.connect().timeline.slice_ns = 17_000_000;
+        assert!(long_enough(&case), "51 ms beyond the half");
+        case.connect().timeline.slice_ns = 16_000_000;
+        assert!(!long_enough(&case), "48 ms");
     }
 
     #[test]
