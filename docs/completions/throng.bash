@@ -196,7 +196,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --capture --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-h --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --listen --capture --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -317,6 +317,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --capture)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -378,7 +382,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-d -r -h --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-d -r -h --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -519,6 +523,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --patience)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -653,7 +661,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-c -d -r -h --connections --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-c -d -r -h --connections --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -810,6 +818,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --patience)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -870,7 +882,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__fanout)
-            opts="-c -d -r -h --connections --duration --connect-concurrency --connect-rate --repeats --baseline --seed --rate --arrivals --line --greeting --no-greeting --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-c -d -r -h --connections --duration --connect-concurrency --connect-rate --repeats --baseline --seed --rate --arrivals --line --greeting --no-greeting --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1007,6 +1019,10 @@ _throng() {
                     fi
                     return 0
                     ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --patience)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1081,7 +1097,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__hold)
-            opts="-h --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-h --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1200,6 +1216,10 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --patience)
@@ -1338,7 +1358,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --capture --help"
+            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1561,6 +1581,10 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --patience)
@@ -1820,7 +1844,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__services)
-            opts="-h --clients --workload --requests --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-h --clients --workload --requests --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1943,6 +1967,10 @@ _throng() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --patience)

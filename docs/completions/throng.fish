@@ -113,6 +113,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l ready-timeout -d '
 complete -c throng -n "__fish_throng_using_subcommand run" -l server -d 'Lifetime of a server process: one trial, or all trials that differ only in what the generator does (echo, fanout, hold, phases) [default: per-trial]' -r -f -a "per-trial\t''
 per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand run" -l listen -d 'Address on which launched servers listen [default: loopback; for load from other hosts, the one in their network]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l format -d 'Form of the report' -r -f -a "terminal\t''
 html\t''
@@ -184,6 +185,7 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l server -d 'Lifeti
 per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l listen -d 'Address on which launched servers listen [default: loopback; for load from other hosts, the one in their network]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l format -d 'Form of the report' -r -f -a "terminal\t''
 html\t''
@@ -243,6 +245,7 @@ unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l listen -d 'Address on which launched servers listen [default: loopback; for load from other hosts, the one in their network]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l format -d 'Form of the report' -r -f -a "terminal\t''
@@ -332,6 +335,7 @@ complete -c throng -n "__fish_throng_using_subcommand fanout" -l server -d 'Life
 per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand fanout" -l listen -d 'Address on which launched servers listen [default: loopback; for load from other hosts, the one in their network]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand fanout" -l format -d 'Form of the report' -r -f -a "terminal\t''
 html\t''
@@ -388,6 +392,7 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l server -d 'Lifeti
 per-sweep\t''"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l listen -d 'Address on which launched servers listen [default: loopback; for load from other hosts, the one in their network]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l format -d 'Form of the report' -r -f -a "terminal\t''
 html\t''
@@ -451,6 +456,7 @@ unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand churn" -l listen -d 'Address on which launched servers listen [default: loopback; for load from other hosts, the one in their network]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l format -d 'Form of the report' -r -f -a "terminal\t''
 html\t''
@@ -514,6 +520,7 @@ unix\t''"
 complete -c throng -n "__fish_throng_using_subcommand services" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand services" -l listen -d 'Address on which launched servers listen [default: loopback; for load from other hosts, the one in their network]' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
 complete -c throng -n "__fish_throng_using_subcommand services" -l format -d 'Form of the report' -r -f -a "terminal\t''
 html\t''

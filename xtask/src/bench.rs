@@ -9,6 +9,7 @@ mod churn;
 mod connects;
 mod curve;
 mod generator;
+mod hosts;
 mod memory;
 mod network;
 mod noise;
@@ -34,7 +35,7 @@ pub(crate) struct Bench {
 /// Flags of `cargo xtask bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArguments {
-    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, churn, services, noise.
+    /// Only the parts named so: generator, servers, pacing, memory, observing, connects, churn, services, hosts, noise.
     parts: Vec<String>,
     /// Rounds of each comparison; an interval of the median needs six.
     #[arg(long, default_value_t = 6)]
@@ -59,7 +60,7 @@ const SERVER_CPU: u32 = 0;
 const GENERATOR_CPU: u32 = 1;
 
 type Part = fn(&Bench) -> Result<(), Box<dyn Error>>;
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 10] = [
     ("generator", generator::run),
     ("servers", servers::run),
     ("pacing", pacing::run),
@@ -68,6 +69,7 @@ const PARTS: [(&str, Part); 9] = [
     ("connects", connects::run),
     ("churn", churn::run),
     ("services", services::run),
+    ("hosts", hosts::run),
     ("noise", noise::run),
 ];
 

@@ -19,15 +19,18 @@ mod rate_kept;
 mod scheduling;
 mod server_count;
 mod server_died;
+mod start_skew;
 mod steal;
 mod unserved;
 
 use throng_record::{
-    Check, CheckKind, CheckResult, ConnectionsPhase, ExchangePhase, ExchangeSpec, TargetKind,
+    Check, CheckKind, CheckResult, ConnectionsPhase, ExchangePhase, ExchangeSpec, Pacing,
+    TargetKind,
 };
 
 use crate::cpu_time::Others;
 use crate::evidence::Evidence;
+use crate::hosts;
 use crate::lost::Lost;
 pub use errors::in_words as errors_in_words;
 
@@ -79,6 +82,7 @@ kinds! {
     rate_kept: RateKept,
     generator_bound: GeneratorBound,
     scheduling: SchedulingError,
+    start_skew: StartSkew,
     steal: Steal,
     other_programs: OtherPrograms,
     unserved: UnservedConnections,
@@ -99,7 +103,7 @@ impl Evidence<'_> {
         Lost::of(has_least, busy.server, busy.generator)
     }
 
-    /// What the machine did to both sides.
+    /// What the machine did to both sides, or each machine to its own.
     fn of_machine(&self) -> [Check; 2] {
         let lost = self.lost();
         // A server may end its threads with its connections, and what these waited is then in no account.
@@ -111,11 +115,45 @@ impl Evidence<'_> {
                 ..*others
             })
             .collect();
-        [
-            steal::check(self.seen.stolen, lost),
-            other_programs::check(&others, self.trial.server.is_some(), lost),
-        ]
+        let mut stolen = vec![steal::check(self.seen.stolen, lost)];
+        let is_visible = self.trial.server.is_some();
+        let mut used = vec![other_programs::check(&others, is_visible, lost)];
+        for host in self.hosts() {
+            let name = host.in_words(self.hosts());
+            // The threads of a generator live to its end, and what they waited is known.
+            let others = hosts::others(host);
+            stolen.push(steal::on_host(&name, hosts::stolen(host), lost));
+            used.extend(other_programs::on_host(&name, others.as_ref(), lost));
+            let throttled = host.throttled_share;
+            used.extend(throttled.map(|share| other_programs::throttled(&name, share, lost)));
+        }
+        [worst(stolen), worst(used)]
     }
+
+    /// Whether the generator, or one of several, was the limit.
+    fn of_generators(&self, pacing: &Pacing) -> Check {
+        let hosts = hosts::busy_by_name(self.trial);
+        let is_visible = self.trial.server.is_some();
+        generator_bound::check(pacing, self.busy(), &hosts, is_visible)
+    }
+}
+
+/// Of one check made for several machines the one that counts: whichever is furthest beyond its bound, and none that could not be made.
+fn worst(checks: Vec<Check>) -> Check {
+    let weight = |check: &Check| {
+        let times = check.measured.zip(check.bound);
+        let times = times.map_or(-1.0, |(measured, bound)| measured / bound);
+        (check.result == CheckResult::Disturbed, times)
+    };
+    let worse = |one: Check, other: Check| {
+        if weight(&other) > weight(&one) {
+            other
+        } else {
+            one
+        }
+    };
+    let worst = checks.into_iter().reduce(worse);
+    worst.expect("that of the machine itself is always there")
 }
 
 /// Makes every check.
@@ -135,6 +173,7 @@ pub fn all(evidence: &Evidence<'_>) -> Vec<Check> {
         (Some(exchange), None) => of_exchange(evidence, exchange),
         (None, _) => phases::checks(evidence),
     };
+    checks.extend(start_skew::check(evidence));
     checks.push(contract::check(evidence.target.catalogue.as_ref()));
     checks
 }
@@ -164,7 +203,7 @@ fn of_connections(
         not_applicable(CheckKind::LittlesLaw, NO_WINDOW),
         outstanding,
         rate_kept::check(evidence, pacing, exchange),
-        generator_bound::check(pacing, evidence.busy(), evidence.trial.server.is_some()),
+        evidence.of_generators(pacing),
         scheduling,
         stolen,
         others,
@@ -173,7 +212,7 @@ fn of_connections(
         handshake_account::check(
             connections,
             evidence.trial.handshakes.as_ref(),
-            &evidence.trial.kernel_counters,
+            |counter| evidence.change(counter),
             evidence.trial.network,
         ),
         server_count::check(evidence.target.kind, &evidence.seen.server),
@@ -235,7 +274,7 @@ fn of_exchange(
         littles_law::check(pacing, exchange.steady.as_ref(), errors.total()),
         outstanding::check(pacing, exchange),
         rate_kept::check(evidence, pacing, exchange),
-        generator_bound::check(pacing, evidence.busy(), evidence.trial.server.is_some()),
+        evidence.of_generators(pacing),
         scheduling::check(pacing, exchange.scheduling_error.as_ref()),
         stolen,
         others,
@@ -312,20 +351,4 @@ fn is_cold(evidence: &Evidence<'_>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_check_has_a_section_and_a_row_of_the_page() {
-        for kind in KINDS {
-            let (page, name) = (kind.page(), kind.name);
-            for part in ["**Definition.**", "**Bound.**", "**Why.**", "**Remedy.**"] {
-                assert!(page.contains(part), "{name} lacks {part}");
-            }
-            let in_record = format!("| `{}` |", name.replace('-', "_"));
-            assert!(PAGE.contains(&in_record), "no row for {name}");
-        }
-        let sections = PAGE.matches("**Definition.**").count();
-        assert_eq!(sections, KINDS.len(), "a section for each check");
-    }
-}
+mod tests;

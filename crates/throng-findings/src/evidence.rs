@@ -4,13 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use throng_record::connections::SLOW_CONNECT_NS;
 use throng_record::{
-    ConnectionsPhase, ErrorCounts, ErrorKind, Histogram, Network, Phases, Setting, TargetKind,
-    TargetRecord, Trial,
+    ConnectionsPhase, ErrorCounts, ErrorKind, Histogram, HostPart, Network, Phases, Setting,
+    TargetKind, TargetRecord, Trial,
 };
 
 use crate::account::Account;
 use crate::asked::{accepted, heard};
 use crate::cpu_time::{Others, Stolen};
+use crate::hosts;
 use crate::limit::{Busy, cores_used, left};
 use crate::limits::Limits;
 use crate::server::{Ending, LifeEnd};
@@ -37,7 +38,7 @@ pub struct Observed {
     pub was_listening: Option<bool>,
     /// `net.core.somaxconn` where the trial was; absent where it could not be read.
     pub somaxconn: Option<u32>,
-    /// What bounds the number of connections here.
+    /// What bounds the number of connections here; what bounds those of other hosts that generate stands in the record.
     pub limits: Limits,
     /// How it stands with the server.
     pub server: LifeEnd,
@@ -175,12 +176,20 @@ impl<'a> Evidence<'a> {
         is_launched || self.seen.was_listening.unwrap_or(is_observed)
     }
 
-    /// By how much a counter grew; 0 where it did not, or is not known.
+    /// The part of each host, where the load came from other hosts; none otherwise.
+    pub(crate) fn hosts(&self) -> &'a [HostPart] {
+        &self.trial.hosts
+    }
+
+    /// By how much a counter changed, in the networks of the sides whose kernels count it; 0 where it did not, or is not known.
+    pub(crate) fn change(&self, counter: &str) -> i64 {
+        hosts::counter_change(self.trial, counter, self.is_in_sight())
+    }
+
+    /// By how much it grew; 0 where it did not.
     #[must_use]
     pub fn counter(&self, name: &str) -> u64 {
-        let counters = Some(&self.trial.kernel_counters).filter(|_| self.is_in_sight());
-        let change = counters.and_then(|counters| counters.get(name).copied());
-        u64::try_from(change.unwrap_or(0)).unwrap_or(0)
+        u64::try_from(self.change(name)).unwrap_or(0)
     }
 
     /// The same for a counter of the accept queue and the request queue. In the host's network other servers move it too: there it counts

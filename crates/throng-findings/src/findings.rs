@@ -33,9 +33,11 @@ mod unbalanced_listeners;
 mod uneven_services;
 mod unfair_service;
 
-use throng_record::Finding;
+use throng_record::{Finding, HostPart, Side, Trial};
 
 use crate::evidence::Evidence;
+use crate::hosts::busy_by_name;
+use crate::limit::GENERATOR_BUSY;
 
 /// What all findings of a kind have in common.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +123,28 @@ kinds! {
     unfair_service: UnfairService,
     connecting_costs: ConnectingCosts,
     generator_bound: GeneratorBound,
+}
+
+/// The hosts of whose generators a finding of this trial tells, by name; none where it tells of the server, and where no other host generated.
+#[must_use]
+pub fn hosts(finding: &Finding, trial: &Trial) -> Vec<String> {
+    let are = |is_of: fn(&HostPart) -> bool| {
+        let hosts = trial.hosts.iter().filter(|host| is_of(host));
+        hosts.map(|host| host.in_words(&trial.hosts)).collect()
+    };
+    match finding {
+        Finding::PortsExhausted(_) => are(ports_exhausted::is_of),
+        Finding::DescriptorsExhausted(found) if found.side == Side::Generator => {
+            are(descriptors_exhausted::is_of)
+        }
+        Finding::HalfThePortsGone(_) => are(half_the_ports_gone::is_of),
+        Finding::GeneratorBound(_) => {
+            let busy = busy_by_name(trial).into_iter();
+            let bound = busy.filter(|(_, busy)| *busy >= GENERATOR_BUSY);
+            bound.map(|(name, _)| name).collect()
+        }
+        _ => vec![],
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use throng_record::{
     AcceptQueueRecord, ConnectPhase, ConnectionUse, ConnectionsPhase, ErrorKind, ExchangePhase,
-    ExchangeSpec, FleetSpec, Histogram, ListenerRecord, LoadJob, Measured, Network, Outcome,
-    Phases, Sequence, Setting, SideRecord, Stop, TargetKind, TargetRecord, Trial, histogram,
+    ExchangeSpec, FleetSpec, Histogram, HostPart, ListenerRecord, LoadJob, Measured, Network,
+    Outcome, Phases, Sequence, Setting, SideRecord, Stop, TargetKind, TargetRecord, Trial,
+    histogram,
 };
 
 use crate::account::Account;
@@ -156,6 +157,19 @@ fn side(cpu: u32) -> SideRecord {
         processes_max: 1,
         threads_max: 1,
         ..SideRecord::default()
+    }
+}
+
+/// A host whose generator, on one CPU, is as idle as that of the case, with 16 connections.
+pub(crate) fn host(rank: u32, name: &str) -> HostPart {
+    HostPart {
+        rank,
+        name: name.to_owned(),
+        connections: 16,
+        connected: 16,
+        source_addresses: 1,
+        generator: Some(side(0)),
+        ..HostPart::default()
     }
 }
 

@@ -3,6 +3,7 @@
 use throng_record::{Limit, LoadJob, Pacing, Phases, SideRecord, Trial};
 
 use crate::cpu_time::{Others, certain_ns};
+use crate::hosts::{Generator, generators};
 use crate::lost::Lost;
 
 /// A server at this share of its cores is busy.
@@ -21,31 +22,37 @@ pub(crate) const RATE_KEPT: f64 = 0.95;
 pub(crate) struct Busy {
     /// Absent where the server's CPU time is not visible from here, or was read too late.
     pub(crate) server: Option<f64>,
-    /// Absent where the generator could not be observed, or not in time.
+    /// Absent where the generator could not be observed, or not in time. Of several the busiest: it can be the limit by itself.
     pub(crate) generator: Option<f64>,
 }
 
 impl Busy {
     /// In the measured window.
     pub(crate) fn of(trial: &Trial) -> Self {
-        let generator = trial.generator.as_ref();
         Self {
             server: trial.server.as_ref().and_then(server_busy),
-            generator: generator.and_then(|side| busy(side, trial.job.fleet.shards)),
+            generator: of_busiest(trial, busy),
         }
     }
 
     /// The same with the time in which they waited for a CPU; absent where that could not be read.
     pub(crate) fn wanted_by(trial: &Trial) -> Self {
-        let of_side = |side: &Option<SideRecord>, threads: Option<u32>| {
-            let side = side.as_ref()?;
-            wanted(side, threads.unwrap_or(side.threads_max))
-        };
+        let server = trial.server.as_ref();
         Self {
-            server: of_side(&trial.server, None),
-            generator: of_side(&trial.generator, Some(trial.job.fleet.shards)),
+            server: server.and_then(|side| wanted(side, side.threads_max)),
+            generator: of_busiest(trial, wanted),
         }
     }
+}
+
+/// Of all generators the most; absent where one of them is not known.
+fn of_busiest(trial: &Trial, figure: fn(&SideRecord, u32) -> Option<f64>) -> Option<f64> {
+    let all = generators(trial).into_iter().map(|generator| {
+        let (side, shards) = generator?;
+        figure(side, shards)
+    });
+    let all: Option<Vec<f64>> = all.collect();
+    all?.into_iter().reduce(f64::max)
 }
 
 /// What the limit is told by.
@@ -107,7 +114,7 @@ pub(crate) fn cores_used(side: &SideRecord) -> Option<f64> {
 }
 
 /// CPU time ÷ (window × cores that this side could use at once); `None` without a window.
-fn busy(side: &SideRecord, at_once: u32) -> Option<f64> {
+pub(crate) fn busy(side: &SideRecord, at_once: u32) -> Option<f64> {
     Some(cores_used(side)? / cores(side, at_once))
 }
 
@@ -126,14 +133,15 @@ fn server_busy(side: &SideRecord) -> Option<f64> {
 /// Which side bounded a trial's throughput.
 #[must_use]
 pub fn limit(trial: &Trial) -> Limit {
-    let shards = trial.job.fleet.shards;
     let server = trial.server.as_ref().map(|side| (side, side.threads_max));
-    let generator = trial.generator.as_ref().map(|side| (side, shards));
-    let with_cores: Vec<_> = server.into_iter().chain(generator).collect();
+    let with_server = |generator: &Option<Generator<'_>>| {
+        let sides: Vec<_> = server.into_iter().chain(*generator).collect();
+        are_crowded_out(&sides)
+    };
     let sides = Sides {
         busy: Busy::of(trial),
         is_server_visible: trial.server.is_some(),
-        are_crowded_out: are_crowded_out(&with_cores),
+        are_crowded_out: generators(trial).iter().any(with_server),
     };
     let (pacing, rate) = pace(&trial.job, &trial.phases);
     judged(&pacing, rate, &sides)
@@ -191,6 +199,7 @@ mod tests {
     use throng_record::Arrivals;
 
     use super::*;
+    use crate::hand_made::{Case, host};
 
     const CLOSED: Pacing = Pacing::Closed { outstanding: 1 };
 
@@ -217,6 +226,23 @@ mod tests {
                 "{server} {generator}"
             );
         }
+    }
+
+    #[test]
+    fn of_several_generators_the_busiest_may_be_the_limit() {
+        let mut case = Case::echo();
+        case.server_used(Some(0.5));
+        case.trial.hosts = vec![host(1, "gen1"), host(2, "gen2")];
+        let result = |case: &Case| (Busy::of(&case.trial).generator, limit(&case.trial));
+        assert_eq!(result(&case), (Some(0.05), Limit::Waiting));
+        let side = case.trial.hosts[1].generator.as_mut().expect("seen");
+        side.cpu_ns = 990_000_000;
+        assert_eq!(result(&case), (Some(0.99), Limit::Generator));
+        // Together they used more than one has.
+        case.generator().cpu_ns = 1_040_000_000;
+        assert_eq!(result(&case).0, Some(0.99));
+        case.trial.hosts[0].generator = None;
+        assert_eq!(result(&case), (None, Limit::ReadLate));
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! One table for all that speak of them: `throng doctor`, what is foreseen before a run, and the findings after it. Only the values are read
 //! elsewhere, by the lab.
 
+use serde::{Deserialize, Serialize};
 use throng_record::TargetKind;
 
 /// What there is of each at one moment. `None`: no such limit here, or it cannot be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// `RLIMIT_NOFILE`, hard, to which throng raises its own; `u64::MAX`: any number.
     pub open_files_hard: u64,
@@ -103,14 +104,11 @@ pub static EPOLL_WATCHES: Bound = setting(
     |limits| limits.epoll_max_user_watches,
 );
 /// Entries of the connection tracker. A new network namespace has no rule that would track anything.
-pub static CONNTRACK: Bound = Bound {
-    name: "net.netfilter.nf_conntrack_max",
-    of_what: "connections that are tracked",
-    raise: Some(
-        "--net private, where nothing is tracked, or sudo sysctl -w net.netfilter.nf_conntrack_max={}",
-    ),
-    value: |limits| limits.conntrack_max,
-};
+pub static CONNTRACK: Bound = setting(
+    "net.netfilter.nf_conntrack_max",
+    "connections that are tracked",
+    |limits| limits.conntrack_max,
+);
 /// Memory of all TCP buffers.
 pub static TCP_MEM: Bound = Bound {
     name: "net.ipv4.tcp_mem (pages)",

@@ -10,11 +10,13 @@
 
 mod demand;
 mod foresight;
+mod places;
 #[cfg(test)]
 mod tests;
 
 pub use demand::{Demand, PerConnection};
 pub use foresight::{Foresight, foresee};
+pub use places::LoadFrom;
 
 use throng_findings::limits::{
     Bound, CONNTRACK, EPOLL_WATCHES, FILE_MAX, Limits, MAPPINGS, OF_THREADS, TCP_MEM,
@@ -91,17 +93,18 @@ pub fn shortages(demand: &Demand, limits: &Limits) -> Vec<Shortage> {
 /// Memory that the connections take on this machine, in bytes.
 #[must_use]
 pub fn memory_bytes(demand: &Demand) -> u64 {
-    let of_kernel = match demand.server_is_here {
-        true => KERNEL_BYTES_BOTH_ENDS,
-        false => KERNEL_BYTES_ONE_END,
+    let of_kernel = match demand.ends_here() {
+        2 => KERNEL_BYTES_BOTH_ENDS,
+        ends => ends * KERNEL_BYTES_ONE_END,
     };
+    let of_generator = u64::from(demand.generator_is_here) * USER_BYTES;
     let of_server = match demand.each {
         None => 0,
         Some(PerConnection::State) => USER_BYTES,
         Some(PerConnection::Threads(threads)) => USER_BYTES + u64::from(threads) * THREAD_BYTES,
         Some(PerConnection::Process) => PROCESS_BYTES,
     };
-    demand.connections() * (of_kernel + USER_BYTES + of_server)
+    demand.connections() * (of_kernel + of_generator + of_server)
         + u64::from(demand.services) * demand.service_bytes
 }
 
@@ -125,6 +128,9 @@ fn short(
 }
 
 fn descriptors_of_generator(demand: &Demand, limits: &Limits) -> Option<Shortage> {
+    if !demand.generator_is_here {
+        return None;
+    }
     let shards = u64::from(demand.shards);
     let room = limits
         .open_files_hard
@@ -170,10 +176,13 @@ fn ports(demand: &Demand, limits: &Limits) -> Option<Shortage> {
     let each = u64::from(last.saturating_sub(first)) + 1;
     let what = "local ports (net.ipv4.ip_local_port_range × source addresses)";
     short(demand, what, 1, each.saturating_mul(addresses), |needed| {
-        format!(
-            "{} source addresses: leave --addresses kernel out on loopback, name more with --source elsewhere",
-            needed.div_ceil(each)
-        )
+        let number = needed.div_ceil(each);
+        match demand.server_is_here {
+            true => format!("{number} source addresses: leave --addresses kernel out"),
+            false => format!(
+                "{number} source addresses in the server's network (ip address add), named with --source where the load comes from this machine"
+            ),
+        }
     })
 }
 
@@ -187,7 +196,7 @@ fn counted(demand: &Demand, limits: &Limits, bound: &Bound, each: u64) -> Option
 
 /// What is one for all: files, watches, tracked connections, buffers.
 fn of_the_machine(demand: &Demand, limits: &Limits) -> [Option<Shortage>; 4] {
-    let ends = if demand.server_is_here { 2 } else { 1 };
+    let ends = demand.ends_here();
     let is_state = demand.each == Some(PerConnection::State);
     let watches = u64::from(demand.generator_uses_epoll) + u64::from(is_state);
     // An idle connection has no buffer, and one to which a line has come a page.
@@ -195,9 +204,27 @@ fn of_the_machine(demand: &Demand, limits: &Limits) -> [Option<Shortage>; 4] {
     [
         counted(demand, limits, &FILE_MAX, ends),
         counted(demand, limits, &EPOLL_WATCHES, watches),
-        counted(demand, limits, &CONNTRACK, u64::from(!demand.is_private)),
+        tracked(demand, limits),
         counted(demand, limits, &TCP_MEM, pages),
     ]
+}
+
+/// A new network namespace has no rule that would track anything.
+fn tracked(demand: &Demand, limits: &Limits) -> Option<Shortage> {
+    let shortage = counted(
+        demand,
+        limits,
+        &CONNTRACK,
+        u64::from(!demand.is_private && demand.ends_here() > 0),
+    )?;
+    let remedy = match demand.ends_here() {
+        2 => format!(
+            "--net private, where nothing is tracked, or {}",
+            shortage.remedy
+        ),
+        _ => shortage.remedy,
+    };
+    Some(Shortage { remedy, ..shortage })
 }
 
 fn memory(demand: &Demand, limits: &Limits) -> Option<Shortage> {

@@ -19,6 +19,8 @@ use throng_child::{Child, Lines, NextLine, SpawnError};
 
 /// The longest event: a record with four whole histograms and a timeline has some hundred KiB.
 const EVENT_BYTES_MAX: u64 = 64 << 20;
+/// How long an interrupted one may take to close its connections and to report.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 /// How long it may take to leave once it has finished.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -31,8 +33,8 @@ pub(crate) trait Generating {
     /// The next event; `None` if none came in the time given.
     fn next(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, GeneratorError>;
 
-    /// Asks it to end early, with what it has measured.
-    fn interrupt(&mut self);
+    /// Asks it to end early, with what it has measured; how long it may take.
+    fn interrupt(&mut self) -> Duration;
 
     /// Whether it tells nothing while a phase is under way.
     fn is_silent_while_at_work(&self) -> bool;
@@ -158,8 +160,9 @@ impl Generating for Generator {
         }
     }
 
-    fn interrupt(&mut self) {
+    fn interrupt(&mut self) -> Duration {
         self.child.terminate();
+        INTERRUPT_GRACE
     }
 
     fn is_silent_while_at_work(&self) -> bool {

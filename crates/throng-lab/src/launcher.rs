@@ -12,6 +12,7 @@ mod life;
 mod readiness;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -46,6 +47,8 @@ pub(crate) struct Launcher<'a> {
     pub(crate) catalogue: &'a Prepared,
     pub(crate) networks: &'a Networks<'a>,
     pub(crate) interrupted: &'a AtomicBool,
+    /// Where servers are told to listen; `None`: on loopback.
+    pub(crate) listen: Option<IpAddr>,
 }
 
 /// A launched server that is ready: one process, or several services that are one target. Ended, with everything it started, when dropped.
@@ -126,7 +129,12 @@ impl Launcher<'_> {
         let (listeners, needs_port) = (self.setting.listeners, target.command.is_some());
         let places = (0..listeners).map(|listener| {
             let place = number * listeners + listener;
-            address::choose(self.setting.listen, place, needs_port, network)
+            address::choose(
+                (self.setting.listen, self.listen),
+                place,
+                needs_port,
+                network,
+            )
         });
         let places = places.collect::<Result<Vec<_>, _>>()?;
         let (asked, folders): (Vec<_>, Vec<_>) = places

@@ -83,7 +83,7 @@ pub fn limits() -> Limits {
         pid_max: setting("kernel.pid_max"),
         threads_max: setting("kernel.threads-max"),
         user_threads_max: limits::user_threads_max(),
-        cgroup_pids_max: limits::cgroup_pids_max(),
+        cgroup_pids_max: throng_sys::cgroup::pids_max(),
         max_map_count: setting("vm.max_map_count"),
         epoll_max_user_watches: setting("fs.epoll.max_user_watches"),
         conntrack_max: setting("net.netfilter.nf_conntrack_max"),

@@ -48,6 +48,7 @@ pub(crate) struct Observer {
     network: Network,
     counters_before: Option<KernelCounters>,
     window: [Option<Moment>; 2],
+    throttled: Throttled,
     borders: Borders,
     expected: Expected,
     /// Where it is asked about and both ends are here.
@@ -77,6 +78,9 @@ pub(crate) struct Observations {
     pub(crate) stolen: Option<Stolen>,
     /// Of the CPUs of each side, or of both together; empty where it cannot be told whose time it was.
     pub(crate) others: Vec<Others>,
+    /// Share of the measured window in which the quota of this process's control group held it up, whichever of its processes; absent where nothing
+    /// accounts for it.
+    pub(crate) throttled_share: Option<f64>,
     /// Cores of the server's CPUs on which nobody ran in the measured window; absent where it cannot be told.
     pub(crate) cores_idle: Option<f64>,
     pub(crate) kernel_counters: CounterDeltas,
@@ -99,6 +103,7 @@ impl Observer {
             counters_before: network.counters().ok(),
             network,
             window: [None, None],
+            throttled: Throttled::default(),
             borders: Borders::default(),
             expected: Expected::default(),
             kernel_memory: None,
@@ -220,11 +225,20 @@ impl Observer {
         for side in self.sides() {
             side.after_window_begins();
         }
-        self.window[0] = Moment::now();
+        self.moment(0);
+    }
+
+    /// One end of the window, for what both sides have in common.
+    fn moment(&mut self, end: usize) {
+        self.window[end] = Moment::now();
+        // Whose server is elsewhere has a whole group for its generator.
+        if self.expected.is_alone {
+            self.throttled.0[end] = throng_sys::cgroup::throttled_ns();
+        }
     }
 
     fn window_ended_with(&mut self, border: &Border) {
-        self.window[1] = Moment::now();
+        self.moment(1);
         if let Some(side) = &mut self.generator {
             side.window_ended_with(border.generator);
         }
@@ -241,7 +255,7 @@ impl Observer {
         for side in self.sides() {
             side.window_begins();
         }
-        self.window[0] = Moment::now();
+        self.moment(0);
         for side in self.sides() {
             side.after_window_begins();
         }
@@ -252,7 +266,7 @@ impl Observer {
         for side in self.sides() {
             side.window_ends();
         }
-        self.window[1] = Moment::now();
+        self.moment(1);
         for side in self.sides() {
             side.after_window_ends();
         }
@@ -305,6 +319,7 @@ impl Observer {
             generator,
             others,
             stolen: stolen(&self.window, cpus),
+            throttled_share: self.throttled.share(&self.window),
             cores_idle,
             kernel_counters: counters.unwrap_or_default(),
             unaccepted,
@@ -314,6 +329,22 @@ impl Observer {
     /// The generator first: at the end of the window the server stays, and the generator is about to leave.
     fn sides(&mut self) -> impl Iterator<Item = &mut Side> {
         self.generator.iter_mut().chain(self.server.iter_mut())
+    }
+}
+
+/// For how long quotas had held this process's control group up at both ends of the window; absent where nothing accounts for it, or nobody asks.
+#[derive(Debug, Default)]
+struct Throttled([Option<u64>; 2]);
+
+impl Throttled {
+    /// Of the window. It is summed over CPUs, so that it may be longer than that.
+    fn share(&self, window: &[Option<Moment>; 2]) -> Option<f64> {
+        let ([Some(before), Some(after)], [Some(begin), Some(end)]) = (self.0, window) else {
+            return None;
+        };
+        let window_ns = end.at_ns.saturating_sub(begin.at_ns);
+        let held_up_ns = after.saturating_sub(before);
+        (window_ns > 0).then(|| (held_up_ns as f64 / window_ns as f64).min(1.0))
     }
 }
 

@@ -14,6 +14,7 @@ mod experiments;
 mod file;
 mod flag;
 mod flag_text;
+mod interface;
 mod kernel;
 pub mod keys;
 mod keys_in;
@@ -29,10 +30,11 @@ pub mod value;
 mod written;
 
 pub use draft::PlanDraft;
-pub use environment::Environment;
 pub(crate) use environment::model_of;
+pub use environment::{Environment, GeneratorHost};
 pub use error::PlanError;
 pub(crate) use experiments::asks_for_service_time;
+pub use interface::Interface;
 pub use kernel::{KernelDraft, KernelSetting};
 pub use resolve::{KernelNameError, Resolved, resolve};
 pub use sweep::{Sweep, Swept};
@@ -67,6 +69,24 @@ pub(crate) fn test_environment(cpus: u32) -> Environment {
             open_files_hard: 20_000,
             ..throng_findings::Limits::default()
         },
+        generators: vec![],
+    }
+}
+
+/// The same where the load comes from other hosts, each with so many CPUs.
+#[cfg(test)]
+pub(crate) fn hosts_test_environment(cpus_of_hosts: &[u32]) -> Environment {
+    let environment = test_environment(2);
+    let hosts = cpus_of_hosts.iter().zip(1..);
+    let generators = hosts.map(|(&cpus, number)| GeneratorHost {
+        name: format!("gen{number}"),
+        cpus_allowed: (0..cpus).collect(),
+        limits: environment.limits.clone(),
+        ..GeneratorHost::default()
+    });
+    Environment {
+        generators: generators.collect(),
+        ..environment
     }
 }
 

@@ -3,6 +3,7 @@
 mod again;
 mod spared;
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -44,6 +45,8 @@ pub struct Setup<'a> {
     pub is_strict: bool,
     /// Who generates the load, where that is done on other hosts.
     pub stations: Option<&'a Stations<'a>>,
+    /// Where launched servers listen; `None`: on loopback.
+    pub listen: Option<IpAddr>,
     /// Raised by the caller (on SIGINT, SIGTERM) to end early and keep what was measured.
     pub interrupted: &'a AtomicBool,
 }
@@ -131,6 +134,7 @@ pub fn run(
             capture: capture.as_ref(),
             is_strict: setup.is_strict,
             stations: setup.stations,
+            listen: setup.listen,
         },
         servers: Servers::default(),
         spared: Spared::default(),

@@ -8,9 +8,9 @@ mod conclude;
 pub(crate) mod follow;
 mod servers;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use throng_findings::LifeEnd;
@@ -55,6 +55,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) is_strict: bool,
     /// Who generates the load, where that is not done here.
     pub(crate) stations: Option<&'a Stations<'a>>,
+    /// Where launched servers listen; `None`: on loopback.
+    pub(crate) listen: Option<IpAddr>,
 }
 
 /// A trial, and whether its failure will repeat itself: then the target's other trials are spared.
@@ -215,7 +217,7 @@ impl Bench<'_> {
         };
         let series = Series::new(started_at_ns, network, listener, pid);
         let following = Following {
-            interrupted: self.interrupted,
+            is_interrupted: &|| self.interrupted.load(Ordering::Relaxed),
             fleet: &job.fleet,
             started_at_ns,
         };
@@ -250,7 +252,13 @@ impl Bench<'_> {
             let values: String = swept.map(|one| format!(", {one}")).collect();
             capture.trial(&format!("{target}{values}, repeat {}", cell.repeat + 1))
         });
-        Some(KernelAccount::start(network, *server, capture))
+        let is_loaded_from_elsewhere = self.stations.is_some();
+        Some(KernelAccount::start(
+            network,
+            *server,
+            is_loaded_from_elsewhere,
+            capture,
+        ))
     }
 
     /// The server: already running, living on from the trial before, or started.
@@ -272,6 +280,7 @@ impl Bench<'_> {
             catalogue: self.catalogue,
             networks: self.networks,
             interrupted: self.interrupted,
+            listen: self.listen,
         };
         let life = servers.living_or_launched(&launcher, target)?;
         let observed = Observed {

@@ -28,6 +28,8 @@ pub enum CheckKind {
     GeneratorBound,
     /// Open loop: the generator kept its schedule.
     SchedulingError,
+    /// Generators on several hosts: all measured at the same time.
+    StartSkew,
     /// CPU time stolen by the hypervisor, at most 2 % of the window.
     Steal,
     /// CPU time that other programs used of the CPUs of both sides, at most 2 % of the window.

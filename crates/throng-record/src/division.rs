@@ -7,7 +7,7 @@
 //! └─ part 2: clients 7 to 9, 336 messages,   900 a second
 //! ```
 
-use crate::{Amount, ExchangeSpec, LoadJob, Pacing, PhaseName, PhaseSpec, Stop};
+use crate::{Amount, ExchangeSpec, LoadJob, Pacing, PhaseName, PhaseSpec, Sequence, Stop};
 
 /// Why a job cannot be divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,7 @@ impl LoadJob {
         if generators <= 1 {
             return Ok(vec![self.clone()]);
         }
-        self.is_divisible()?;
+        self.phases.is_divisible()?;
         let clients = self.phases.clients(self.fleet.connections);
         let generators = generators.min(clients).min(self.fewest_messages()).max(1);
         let mut before = 0;
@@ -62,27 +62,6 @@ impl LoadJob {
             self.part(share)
         };
         Ok((0..generators).map(part).collect())
-    }
-
-    fn is_divisible(&self) -> Result<(), DivisionError> {
-        let has = |name| self.phases.has(name);
-        if has(PhaseName::Multiplex) {
-            return Err(DivisionError::Multiplexer);
-        }
-        if [PhaseName::Acknowledge, PhaseName::Get, PhaseName::Sustain]
-            .into_iter()
-            .any(has)
-        {
-            return Err(DivisionError::Fanout);
-        }
-        let exchanges = self.phases.0.iter().filter_map(exchange_of);
-        match exchanges
-            .map(|spec| spec.stop)
-            .any(|stop| matches!(stop, Stop::Confidence { .. }))
-        {
-            true => Err(DivisionError::Confidence),
-            false => Ok(()),
-        }
     }
 
     /// Of the numbers that are divided the smallest: each part has something to do.
@@ -124,6 +103,33 @@ impl LoadJob {
     }
 }
 
+impl Sequence {
+    /// Whether several generators can each do a part of it.
+    ///
+    /// # Errors
+    /// [`DivisionError`] where one generator has to do it.
+    pub fn is_divisible(&self) -> Result<(), DivisionError> {
+        let has = |name| self.has(name);
+        if has(PhaseName::Multiplex) {
+            return Err(DivisionError::Multiplexer);
+        }
+        if [PhaseName::Acknowledge, PhaseName::Get, PhaseName::Sustain]
+            .into_iter()
+            .any(has)
+        {
+            return Err(DivisionError::Fanout);
+        }
+        let exchanges = self.0.iter().filter_map(exchange_of);
+        match exchanges
+            .map(|spec| spec.stop)
+            .any(|stop| matches!(stop, Stop::Confidence { .. }))
+        {
+            true => Err(DivisionError::Confidence),
+            false => Ok(()),
+        }
+    }
+}
+
 fn exchange_of(phase: &PhaseSpec) -> Option<&ExchangeSpec> {
     match phase {
         PhaseSpec::Exchange(spec) => Some(spec),
@@ -131,8 +137,9 @@ fn exchange_of(phase: &PhaseSpec) -> Option<&ExchangeSpec> {
     }
 }
 
-/// The parts of a number differ by one at most, the greater ones first.
-fn part_of(whole: u64, index: u32, parts: u32) -> u64 {
+/// One of so many parts of a number, which differ by one at most, the greater ones first.
+#[must_use]
+pub fn part_of(whole: u64, index: u32, parts: u32) -> u64 {
     let (index, parts) = (u64::from(index), u64::from(parts));
     whole / parts + u64::from(index < whole % parts)
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::side::CounterDeltas;
-use crate::{Machine, SideRecord};
+use crate::{ErrorCounts, Histogram, Machine, SideRecord};
 
 /// A host that generates load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,10 +34,22 @@ pub struct ClockOffset {
 pub struct HostPart {
     /// Which host.
     pub rank: u32,
+    /// What it calls itself.
+    pub name: String,
     /// Index of its first connection.
     pub first_connection: u32,
     /// Its connections, or clients where each message has a connection of its own.
     pub connections: u32,
+    /// Of these, those that opened; 0 where each message has a connection of its own.
+    pub connected: u32,
+    /// How its connections failed, in all phases.
+    pub errors: ErrorCounts,
+    /// Addresses that its connections come from, at least 1; 0 where that is not known.
+    pub source_addresses: u32,
+    /// Local ports that its kernel gives to connections of one address (`net.ipv4.ip_local_port_range`); absent where that could not be read.
+    pub local_ports: Option<u32>,
+    /// Descriptors that a table of its generator holds (`RLIMIT_NOFILE`, hard); absent where that could not be read.
+    pub open_files_hard: Option<u64>,
     /// Its clock, from before the trial to after it.
     pub clock: ClockOffset,
     /// How much later than the first of all it began its phases; the longest of them, by the lab's clock.
@@ -46,14 +58,38 @@ pub struct HostPart {
     pub window_skew_ns: Option<u64>,
     /// Messages that it had answered in the window.
     pub replies: u64,
+    /// Latencies of those, of which all hosts' are the trial's; absent where no phase has such a window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Histogram>,
     /// Its generator.
     pub generator: Option<SideRecord>,
     /// Share of the time of its generator's CPUs that the hypervisor took in the window; absent where it could not be read.
     pub stolen_share: Option<f64>,
     /// The same of what other programs used.
     pub others_share: Option<f64>,
+    /// Share of the window in which the quota of its control group (`cpu.max`) held its generator up; absent where there is no quota.
+    pub throttled_share: Option<f64>,
     /// Kernel counters of its network that changed during the trial.
     pub kernel_counters: CounterDeltas,
+}
+
+impl HostPart {
+    /// Its name; with its rank where another of `all` has the same name, as two generators of one machine have.
+    #[must_use]
+    pub fn in_words(&self, all: &[Self]) -> String {
+        let is_namesake = |other: &Self| other.name == self.name && other.rank != self.rank;
+        if all.iter().any(is_namesake) {
+            format!("{} (rank {})", self.name, self.rank)
+        } else {
+            self.name.clone()
+        }
+    }
+
+    /// How much later than the first of all it began to measure, or, where no phase has a window, a phase.
+    #[must_use]
+    pub fn skew_ns(&self) -> u64 {
+        self.window_skew_ns.unwrap_or(self.start_skew_ns)
+    }
 }
 
 impl ClockOffset {
@@ -71,6 +107,18 @@ impl ClockOffset {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn namesakes_are_told_apart_by_their_ranks() {
+        let host = |rank, name: &str| HostPart {
+            rank,
+            name: name.to_owned(),
+            ..HostPart::default()
+        };
+        let all = [host(1, "gen1"), host(2, "gen2"), host(3, "gen1")];
+        let names = all.each_ref().map(|host| host.in_words(&all));
+        assert_eq!(names, ["gen1 (rank 1)", "gen2", "gen1 (rank 3)"]);
+    }
 
     #[test]
     fn clocks_that_drift_apart_are_known_the_less() {

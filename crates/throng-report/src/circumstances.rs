@@ -14,6 +14,8 @@ use crate::setting::{kernel_values, values};
 pub(crate) struct Circumstances<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) setting: &'a Setting,
+    /// Whether the load came from other hosts.
+    pub(crate) is_from_hosts: bool,
 }
 
 impl Circumstances<'_> {
@@ -194,7 +196,12 @@ impl Circumstances<'_> {
 
     pub(crate) fn generator(&self) -> String {
         let backend = self.or_swept("backend", || self.setting.backend.name().to_owned());
-        let generator = format!("generator: {backend} back end, {}", self.shards());
+        let who = if self.is_from_hosts {
+            "each generator"
+        } else {
+            "generator"
+        };
+        let generator = format!("{who}: {backend} back end, {}", self.shards());
         if self.swept("cpus").is_some() {
             return generator;
         }
@@ -223,6 +230,8 @@ impl Circumstances<'_> {
         let setting = self.setting;
         let family = match (self.swept("family"), setting.listen) {
             (Some(families), _) => families,
+            (None, ListenFamily::Ipv4) if self.is_from_hosts => "IPv4".to_owned(),
+            (None, ListenFamily::Ipv6) if self.is_from_hosts => "IPv6".to_owned(),
             (None, ListenFamily::Ipv4) => "loopback IPv4".to_owned(),
             (None, ListenFamily::Ipv6) => "loopback IPv6".to_owned(),
             (None, ListenFamily::Unix) => "Unix socket".to_owned(),

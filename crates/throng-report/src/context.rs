@@ -22,7 +22,13 @@ pub(crate) fn title(summary: &Summary<'_>) -> String {
 pub(crate) fn measurement(plan: &Plan) -> Vec<String> {
     let mut phrases = Vec::new();
     if let Some(setting) = plan.settings.first() {
-        let asked = Circumstances { plan, setting };
+        // What was asked does not depend on who asked it.
+        let is_from_hosts = false;
+        let asked = Circumstances {
+            plan,
+            setting,
+            is_from_hosts,
+        };
         phrases.extend(experiments::of(plan.experiment).circumstances(&asked));
     }
     if plan.quick {
@@ -37,7 +43,11 @@ pub(crate) fn arrangement(summary: &Summary<'_>) -> Vec<String> {
     let Some(setting) = plan.settings.first() else {
         return Vec::new();
     };
-    let asked = Circumstances { plan, setting };
+    let asked = Circumstances {
+        plan,
+        setting,
+        is_from_hosts: !summary.hosts.is_empty(),
+    };
     if !experiments::of(plan.experiment).has_server() {
         let mut phrases = vec![asked.both_ends(), asked.network(summary.network)];
         phrases.extend(asked.kernel_sweeps());
@@ -62,12 +72,18 @@ pub(crate) fn arrangement(summary: &Summary<'_>) -> Vec<String> {
 /// The machine.
 pub(crate) fn machine(summary: &Summary<'_>) -> Vec<String> {
     let machine = summary.machine;
+    let model = if machine.cpu_model.is_empty() {
+        "unknown CPU"
+    } else {
+        &machine.cpu_model
+    };
+    let whose = if summary.hosts.is_empty() {
+        ""
+    } else {
+        "lab: "
+    };
     let mut phrases = vec![
-        if machine.cpu_model.is_empty() {
-            "unknown CPU".to_owned()
-        } else {
-            machine.cpu_model.clone()
-        },
+        format!("{whose}{model}"),
         plural(machine.cpus_online.into(), "CPU"),
     ];
     if machine.virtual_machine {

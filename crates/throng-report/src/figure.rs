@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
+use throng_findings::counter_change;
 use throng_record::{Histogram, PhaseName, Plan, Setting, TargetKind, TargetRecord, Trial};
 
 use crate::cost::Part;
@@ -426,18 +427,24 @@ impl<'a> OneTrial<'a> {
             .is_some_and(|target| target.kind == TargetKind::Running)
     }
 
-    /// By how much a counter of the trial's network grew. The record keeps those that changed; where others did, this one did not. Absent where none
-    /// was read.
+    /// By how much a counter of the networks of the sides that count it grew. The record keeps those that changed; where others did, this one did
+    /// not. Absent where none was read.
     pub(crate) fn counter(&self, name: &str) -> Option<i64> {
-        let counters = &self.trial.kernel_counters;
-        (!counters.is_empty()).then(|| counters.get(name).copied().unwrap_or_default())
+        let hosts = self.trial.hosts.iter().map(|host| &host.kernel_counters);
+        let mut networks = std::iter::once(&self.trial.kernel_counters).chain(hosts);
+        let is_server_here = self.trial.hosts.is_empty() || self.is_listener_here();
+        let change = || counter_change(self.trial, name, is_server_here);
+        networks.any(|counters| !counters.is_empty()).then(change)
     }
 
     /// A counter of the listener's side. Of a server that runs elsewhere the counters are not ours, and that it is here is known by its listener having been
     /// found. Fewer than before: others' are counted too, and nothing can be told.
     pub(crate) fn counter_of_listener(&self, name: &str) -> Option<f64> {
-        let is_here = !self.is_running() || self.trial.accept_queue.is_some();
-        let change = self.counter(name).filter(|_| is_here)?;
+        let change = self.counter(name).filter(|_| self.is_listener_here())?;
         u64::try_from(change).ok().map(|change| change as f64)
+    }
+
+    fn is_listener_here(&self) -> bool {
+        !self.is_running() || self.trial.accept_queue.is_some()
     }
 }

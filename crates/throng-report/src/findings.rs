@@ -4,7 +4,8 @@
 //! invalid ones are told, and said to be: they may be why. Elsewhere invalid trials are not quoted.
 
 use serde::Serialize;
-use throng_findings::findings::{kind, words};
+use throng_findings::findings::{hosts, kind, words};
+use throng_findings::hosts_in_words;
 use throng_record::{Finding, RunRecord, Trial};
 
 use crate::format::{exact, plural};
@@ -27,6 +28,9 @@ pub struct Found<'a> {
     pub trials: u32,
     /// Whether none of these trials stands.
     pub is_of_invalid_trials: bool,
+    /// The hosts of whose generators it tells, where other hosts generated; absent where it tells of the server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// What happened, in a sentence or two.
     pub happened: String,
     /// Why.
@@ -77,6 +81,7 @@ fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Opt
         of_other.stands().cmp(&of_one.stands()).then(by_gravity)
     });
     let &(first, worst) = all.first()?;
+    let hosts = hosts(worst, first);
     let mut trials: Vec<(u32, u32, u32)> = Vec::new();
     let mut places: Vec<Place<'_>> = Vec::new();
     for (trial, _) in &all {
@@ -97,11 +102,21 @@ fn merged<'a>(record: &'a RunRecord, mut all: Vec<(&Trial, &'a Finding)>) -> Opt
         places,
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
         is_of_invalid_trials: !first.stands(),
-        happened: words(worst).happened(),
+        happened: happened(worst, &hosts),
+        hosts,
         cause: words(worst).cause(),
         remedy: words(worst).remedy(),
         page: format!("throng explain {}", kind(worst).name),
     })
+}
+
+/// In a sentence or two, and on which hosts.
+fn happened(finding: &Finding, hosts: &[String]) -> String {
+    let happened = words(finding).happened();
+    match hosts {
+        [] => happened,
+        hosts => format!("on {}, {happened}", hosts_in_words(hosts)),
+    }
 }
 
 /// Where a trial stands in the report.

@@ -17,6 +17,7 @@ use crate::compare::{Comparison, Named, charts};
 use crate::context;
 use crate::experiments;
 use crate::findings::Found;
+use crate::hosts;
 use crate::notes;
 use crate::summary::Summary;
 use tables::Table;
@@ -96,14 +97,24 @@ pub(crate) fn render(record: &RunRecord) -> String {
         doubts: notes::doubts(summary),
         charts,
         tables: tables::of(summary),
-        circumstances: vec![
-            ("Arrangement", context::arrangement(summary).join(" · ")),
-            ("Machine", context::machine(summary).join(" · ")),
-            ("Run", context::run(summary).join(" · ")),
-        ],
+        circumstances: circumstances(summary),
         sections,
     };
     rendered(&page)
+}
+
+/// Each with its title.
+fn circumstances(summary: &Summary<'_>) -> Vec<(&'static str, String)> {
+    let mut all = vec![
+        ("Arrangement", context::arrangement(summary)),
+        ("Machine", context::machine(summary)),
+        ("Load", hosts::circumstances(summary)),
+        ("Run", context::run(summary)),
+    ];
+    all.retain(|(_, phrases)| !phrases.is_empty());
+    let all = all.into_iter();
+    all.map(|(title, phrases)| (title, phrases.join(" · ")))
+        .collect()
 }
 
 /// Runs, or targets, in the same charts; ends in a newline.

@@ -39,6 +39,7 @@ pub mod gate;
 mod grid;
 mod hdr_log;
 pub mod hgrm;
+pub mod hosts;
 mod html;
 mod leading;
 mod legend;

@@ -4,6 +4,7 @@ use crate::context;
 use crate::experiments;
 use crate::format::ABSENT;
 use crate::grid::Grid;
+use crate::hosts;
 use crate::notes;
 use crate::outcome::short_throughput;
 use crate::overview::{self, Overview};
@@ -16,12 +17,16 @@ use crate::view::{self, Block};
 /// The whole report.
 pub(crate) fn render(summary: &Summary<'_>) -> String {
     let mut text = format!("# {}\n\n", escaped(&context::title(summary)));
-    text += &bullets(&[
+    let mut circumstances = vec![
         context::measurement(summary.plan).join(" · "),
         context::arrangement(summary).join(" · "),
         context::machine(summary).join(" · "),
-        context::run(summary).join(" · "),
-    ]);
+    ];
+    if !summary.hosts.is_empty() {
+        circumstances.push(hosts::circumstances(summary).join(" · "));
+    }
+    circumstances.push(context::run(summary).join(" · "));
+    text += &bullets(&circumstances);
     if let Some(warning) = context::cut_short(summary) {
         text += &format!("\n**{}**\n", escaped(&warning));
     }
@@ -47,6 +52,9 @@ pub(crate) fn render(summary: &Summary<'_>) -> String {
             escaped(&overview.along)
         );
         text += &overview_table(summary, overview);
+    }
+    if let Some(hosts) = hosts::sheet(summary) {
+        text += &sheet(&hosts);
     }
     for (title, notes) in notes::sections(summary) {
         text += &format!("\n## {title}\n\n{}", bullets(&notes));

@@ -7,6 +7,7 @@ use crate::experiment::Section;
 use crate::experiments;
 use crate::findings::Found;
 use crate::format::{self, exact, plural};
+use crate::hosts;
 use crate::slowest::SlowRequest;
 use crate::summary::{Summary, Unseen};
 
@@ -53,6 +54,7 @@ fn how_to_read(summary: &Summary<'_>) -> Vec<String> {
     let mut lines = experiments::of(summary.plan.experiment).legend(summary);
     let is_disturbed = summary.disturbed.is_some();
     lines.extend(is_disturbed.then(|| disturbed::LEGEND.to_owned()));
+    lines.extend(hosts::legend(summary));
     lines
 }
 

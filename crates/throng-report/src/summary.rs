@@ -21,6 +21,7 @@ use crate::checks::Remark;
 use crate::disturbed::Disturbed;
 use crate::figure::Figure;
 use crate::findings::Found;
+use crate::hosts::HostRow;
 use crate::leading::Leading;
 use crate::ratio::Compared;
 use crate::row::Row;
@@ -76,6 +77,9 @@ pub struct Summary<'a> {
     /// The machine.
     #[cfg_attr(test, schemars(with = "crate::schema::Machine"))]
     pub machine: &'a Machine,
+    /// The hosts that generated the load; absent where it was made on the machine itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostRow>,
     /// The figure by which rows are ordered.
     #[serde(skip)]
     pub(crate) leading: Leading,

@@ -13,6 +13,7 @@ use crate::Options;
 use crate::context;
 use crate::experiments;
 use crate::format::ABSENT;
+use crate::hosts;
 use crate::notes;
 use crate::outcome::short_throughput;
 use crate::overview::{self, Overview};
@@ -39,6 +40,8 @@ pub(crate) fn render(summary: &Summary<'_>, options: &Options) -> String {
     if let Some(overview) = Overview::of(summary) {
         blocks.push(page.overview(&overview));
     }
+    let hosts = hosts::sheet(summary);
+    blocks.extend(hosts.iter().flat_map(|sheet| page.sheet(sheet)));
     for (title, notes) in notes::sections(summary) {
         blocks.push(page.notes(title, &notes));
     }
@@ -58,15 +61,24 @@ impl Page<'_> {
             context::measurement(summary.plan),
             context::arrangement(summary),
             context::machine(summary),
+            hosts::circumstances(summary),
             context::run(summary),
         ] {
-            text += &self.wrapped(&phrases.join(" · "), "", Style::new());
+            text += &self.circumstances(&phrases);
         }
         if let Some(warning) = context::cut_short(summary) {
             let loud = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
             text += &format!("\n{}", self.wrapped(&warning, "", loud));
         }
         text
+    }
+
+    /// Phrases on one line, or none where there are none.
+    fn circumstances(&self, phrases: &[String]) -> String {
+        match phrases {
+            [] => String::new(),
+            phrases => self.wrapped(&phrases.join(" · "), "", Style::new()),
+        }
     }
 
     /// What comes first in every report.

@@ -69,6 +69,8 @@ fn the_answer_of_every_experiment_fits_a_screen() {
         ("hold", fixture::hold()),
         ("phases", fixture::phases()),
         ("services", fixture::services()),
+        ("hosts", fixture::hosts()),
+        ("one_host", fixture::one_host()),
     ];
     for (name, record) in &records {
         for width in [80, 100, 120] {
@@ -197,6 +199,15 @@ fn reports_of_services() {
     insta::assert_snapshot!("services_terminal_80", terminal(&record, 80));
     insta::assert_snapshot!("services_markdown", other(&record, Format::Markdown));
     insta::assert_snapshot!("services_csv", other(&record, Format::Csv));
+}
+
+#[test]
+fn reports_of_several_hosts() {
+    let record = fixture::hosts();
+    insta::assert_snapshot!("hosts_terminal_120", terminal(&record, 120));
+    insta::assert_snapshot!("hosts_terminal_80", terminal(&record, 80));
+    insta::assert_snapshot!("hosts_markdown", other(&record, Format::Markdown));
+    insta::assert_snapshot!("hosts_json", other(&record, Format::Json));
 }
 
 #[test]

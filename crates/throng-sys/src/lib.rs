@@ -14,6 +14,7 @@
 pub mod address;
 pub mod affinity;
 pub mod capability_probe;
+pub mod cgroup;
 pub mod children;
 pub mod clock;
 pub mod descriptor_table;

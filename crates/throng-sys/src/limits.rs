@@ -1,17 +1,13 @@
-//! The limits that bound the number of connections: of this process, of its cgroup and of the machine.
+//! The limits that bound the number of connections: of this process and of its user.
 //!
 //! Each limit that a kernel or a container may lack or hide is an `Option`: `None` means "unknown here", except
 //! where its documentation says otherwise. Only the process's own soft limit on open files is ever changed.
 
 use std::io;
-use std::path::{Path, PathBuf};
 
-use procfs::ProcessCGroups;
-use procfs::prelude::*;
-use procfs::process::{MountInfo, MountInfos};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::kernel_file::{self, with_context};
+use crate::kernel_file::with_context;
 
 /// `RLIMIT_NOFILE` (`getrlimit(2)`): one more than the highest descriptor number of a descriptor table.
 /// `u64::MAX` stands for "unlimited".
@@ -59,55 +55,6 @@ pub fn user_threads_max() -> Option<u64> {
     getrlimit(Resource::Nproc).current.filter(|_| is_bounded)
 }
 
-/// The lowest `pids.max` on the way from this process's cgroup to the root, of either cgroup version
-/// (`cgroups(7)`, Documentation/admin-guide/cgroup-v2.rst). `None` where nothing is limited.
-pub fn cgroup_pids_max() -> Option<u64> {
-    let cgroups = ProcessCGroups::from_file("/proc/self/cgroup").ok()?;
-    let mounts = MountInfos::from_file("/proc/self/mountinfo").ok()?;
-    let governing = |controllers: &[String]| {
-        controllers.is_empty() || controllers.iter().any(|controller| controller == "pids")
-    };
-    cgroups
-        .0
-        .iter()
-        .filter(|cgroup| governing(&cgroup.controllers))
-        .filter_map(|cgroup| {
-            let is_version_two = cgroup.controllers.is_empty();
-            let mount = mounts
-                .0
-                .iter()
-                .find(|mount| holds_pids_limits(mount, is_version_two))?;
-            let below_mount = Path::new(&cgroup.pathname)
-                .strip_prefix(&mount.root)
-                .unwrap_or(Path::new(""));
-            lowest_pids_max(&mount.mount_point, below_mount)
-        })
-        .min()
-}
-
-fn holds_pids_limits(mount: &MountInfo, is_version_two: bool) -> bool {
-    if is_version_two {
-        mount.fs_type == "cgroup2"
-    } else {
-        mount.fs_type == "cgroup" && mount.super_options.contains_key("pids")
-    }
-}
-
-/// The lowest number in the `pids.max` files of `mount_point/below_mount` and the directories above it, up to
-/// the mount point. The word `max` and a missing file (always so in the root cgroup) are no limit.
-fn lowest_pids_max(mount_point: &Path, below_mount: &Path) -> Option<u64> {
-    let directory: PathBuf = mount_point.join(below_mount.strip_prefix("/").unwrap_or(below_mount));
-    directory
-        .ancestors()
-        .take_while(|ancestor| ancestor.starts_with(mount_point))
-        .filter_map(|ancestor| {
-            kernel_file::read_if_present(ancestor.join("pids.max"))?
-                .parse()
-                .ok()
-        })
-        .min()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,22 +71,5 @@ mod tests {
                 hard: before.hard
             }
         );
-    }
-
-    #[test]
-    fn the_lowest_limit_on_the_way_up_counts() {
-        let mount = std::env::temp_dir().join(format!("throng-sys-cgroup-{}", std::process::id()));
-        let inner = mount.join("slice/service");
-        std::fs::create_dir_all(&inner).unwrap();
-        let limit_of = |below: &str| lowest_pids_max(&mount, Path::new(below));
-
-        assert_eq!(limit_of("/slice/service"), None);
-        std::fs::write(inner.join("pids.max"), "500\n").unwrap();
-        std::fs::write(mount.join("slice/pids.max"), "max\n").unwrap();
-        assert_eq!(limit_of("/slice/service"), Some(500));
-        assert_eq!(limit_of("/slice"), None);
-        std::fs::write(mount.join("slice/pids.max"), "100\n").unwrap();
-        assert_eq!(limit_of("slice/service"), Some(100));
-        std::fs::remove_dir_all(&mount).unwrap();
     }
 }

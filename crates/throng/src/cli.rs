@@ -9,6 +9,7 @@ use crate::command::{
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hosts::Hosts;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -76,13 +77,14 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+    /// `hosts`: where the load is generated, if that is not here.
+    pub(crate) fn run(&self, hosts: Option<&Hosts<'_>>) -> Result<Exit, Failure> {
         match self {
-            Self::Run(arguments) => run::run(arguments),
-            Self::Experiment(experiment) => experiment.run(),
+            Self::Run(arguments) => run::run(arguments, hosts),
+            Self::Experiment(experiment) => experiment.run(hosts),
             Self::Serve(arguments) => serve::run(arguments),
             Self::Servers(arguments) => servers::run(arguments),
-            Self::Doctor(arguments) => doctor::run(arguments),
+            Self::Doctor(arguments) => doctor::run(arguments, hosts),
             Self::Report(arguments) => report::run(arguments),
             Self::Compare(arguments) => compare::run(arguments),
             Self::Runs(arguments) => runs::run(arguments),
@@ -93,6 +95,15 @@ impl Command {
             Self::Namespace(arguments) => namespace::run(arguments),
             Self::Guard(arguments) => guard::run(arguments),
             Self::Generate(arguments) => generate::run(arguments, &Cli::command()),
+        }
+    }
+
+    /// Whether it measures, or examines, all hosts that take part.
+    pub(crate) fn concerns_all_hosts(&self) -> bool {
+        match self {
+            Self::Run(arguments) => arguments.measures(),
+            Self::Experiment(_) | Self::Doctor(_) => true,
+            _ => false,
         }
     }
 }

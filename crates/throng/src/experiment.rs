@@ -1,11 +1,12 @@
 //! What every command that measures has in common: a draft becomes a plan, the plan is carried out, the record is reported.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
-use throng_lab::capacity::foresee;
+use throng_lab::capacity::{LoadFrom, foresee};
 use throng_lab::plan::{Environment, PlanDraft, PlanError, Resolved, resolve, value};
 use throng_lab::target::TargetDraft;
 use throng_lab::{Finished, RunError, Setup};
@@ -19,6 +20,7 @@ use throng_sys::address::ParseError;
 use crate::exit::Exit;
 use crate::failure::{Failure, note};
 use crate::gates::GateFlags;
+use crate::hosts::{self, Hosts};
 use crate::progress::Progress;
 use crate::{catalogue, interrupt, output, verdict};
 
@@ -165,6 +167,10 @@ pub(crate) struct Inputs<'a> {
     pub(crate) capture: Option<&'a Path>,
     /// Where the catalogue is.
     pub(crate) catalogue: Option<&'a Path>,
+    /// Where launched servers listen, if that is asked for.
+    pub(crate) listen: Option<IpAddr>,
+    /// Where the load is generated; `None`: here.
+    pub(crate) hosts: Option<&'a Hosts<'a>>,
 }
 
 /// Carries out what `draft` and, laid over it, `flags` ask for, and reports it.
@@ -180,8 +186,14 @@ pub(crate) fn carry_out(
     let program = catalogue::program()?;
     let models = built_in_models();
     let catalogue = catalogue::find_for(&draft, &models, inputs.catalogue, &program)?;
-    let environment = Environment::detect(models, catalogue);
+    let stations = inputs.hosts.map(Hosts::muster).transpose()?;
+    let mut environment = Environment::detect(models, catalogue);
+    if let Some(stations) = &stations {
+        stations.remarks().iter().for_each(note);
+        environment.generators = stations.generators().to_vec();
+    }
     let Resolved { mut plan, notes } = resolve(draft, &environment).map_err(plan_failure)?;
+    let listen = hosts::listening(inputs.listen, &plan, stations.as_ref())?;
     if capture.is_some() && plan.experiment != Experiment::Backlog {
         return Err(Failure::usage(
             "--capture keeps handshakes, and only the backlog experiment looks at them",
@@ -190,12 +202,22 @@ pub(crate) fn carry_out(
     }
     let gates = run.gates.read(&plan)?;
     notes.iter().for_each(note);
-    let foresight = foresee(&plan, &environment.models, &environment.limits);
+    let from = match listen {
+        Some(listen) if stations.is_some() => LoadFrom::Hosts {
+            generators: &environment.generators,
+            listen,
+        },
+        _ => LoadFrom::Here,
+    };
+    let foresight = foresee(&plan, &environment.models, &environment.limits, from);
     foresight.notes.iter().for_each(note);
     if let Some(refusal) = foresight.refusal {
         return Err(Failure::usage(refusal).with_hint_parted());
     }
-    let interrupted = interrupt::watch()?;
+    let interrupted = match inputs.hosts {
+        Some(hosts) => hosts.interrupted(),
+        None => interrupt::watch()?,
+    };
     let prepared = catalogue::prepare(&mut plan, &environment.catalogue, &interrupted)?;
     let setup = Setup {
         throng_program: &program,
@@ -206,7 +228,8 @@ pub(crate) fn carry_out(
         capture,
         patience: run.patience,
         is_strict: run.strict,
-        stations: None,
+        stations: stations.as_ref(),
+        listen,
         interrupted: &interrupted,
     };
     let mut progress = Progress::new();
@@ -328,104 +351,4 @@ fn address_failure(target: &str, error: ParseError) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use throng_lab::capacity::PerConnection;
-    use throng_record::built_in::ServesAtOnce;
-
-    use super::*;
-
-    fn planned(name: &str, is_quick: bool) -> (throng_record::Plan, std::time::Duration) {
-        let plan = throng_lab::plans::find(name).expect("it is built in");
-        let draft = PlanDraft::parse(plan.text, plan.name).expect("parses");
-        let draft = if is_quick { draft.shortened() } else { draft };
-        let settings = [
-            "tcp_syn_linear_timeouts",
-            "tcp_syncookies",
-            "tcp_abort_on_overflow",
-        ];
-        let environment = Environment {
-            cpus_allowed: vec![0, 1],
-            io_uring_obstacle: None,
-            models: built_in_models(),
-            catalogue: throng_catalogue::catalogue::Catalogue::default(),
-            kernel_settings: settings.map(|name| format!("net.ipv4.{name}")).to_vec(),
-            limits: throng_findings::Limits {
-                open_files_hard: 20_000,
-                ..throng_findings::Limits::default()
-            },
-        };
-        let plan = resolve(draft, &environment).expect("resolves").plan;
-        let estimate = throng_lab::estimate(&plan, &environment.models, &environment.limits);
-        (plan, estimate)
-    }
-
-    #[test]
-    fn the_tour_takes_less_than_ninety_seconds_on_two_cores() {
-        let (plan, estimate) = planned("tour", false);
-        assert!(estimate.as_secs() < 90, "{estimate:?}");
-        let connections: Vec<u32> = plan.settings.iter().map(|one| one.connections).collect();
-        assert_eq!(connections, [1, 100, 1000]);
-        assert_eq!(plan.targets.len(), Model::ALL.len());
-    }
-
-    #[test]
-    fn the_published_grid_takes_less_than_an_hour_and_its_corner_less_than_a_minute() {
-        let (plan, estimate) = planned("backlog", false);
-        assert_eq!((plan.targets.len(), plan.settings.len()), (3, 16));
-        assert!(
-            (15..60).contains(&(estimate.as_secs() / 60)),
-            "{estimate:?}"
-        );
-        for name in ["backlog", "backlog-kernel"] {
-            let (_, estimate) = planned(name, true);
-            assert!(estimate.as_secs() < 60, "{name}: {estimate:?}");
-        }
-    }
-
-    #[test]
-    fn the_c10k_plan_takes_minutes_and_its_short_form_seconds() {
-        let (plan, estimate) = planned("c10k", false);
-        assert_eq!((plan.targets.len(), plan.repeats), (6, 3));
-        assert!(estimate.as_secs() < 10 * 60, "{estimate:?}");
-        let (plan, estimate) = planned("c10k", true);
-        assert_eq!(plan.settings[0].connections, 2_000);
-        assert!(estimate.as_secs() < 20, "{estimate:?}");
-    }
-
-    #[test]
-    fn models_say_what_they_have_for_each_connection() {
-        let models = built_in_models();
-        let of = |name: &str| {
-            let model = models.iter().find(|model| model.name == name);
-            PerConnection::of(model.expect(name).kind())
-        };
-        assert_eq!(of("epoll-edge"), PerConnection::State);
-        assert_eq!(of("thread-per-connection"), PerConnection::Threads(1));
-        assert_eq!(of("fork-per-connection"), PerConnection::Process);
-    }
-
-    #[test]
-    fn models_say_how_many_they_serve_and_which_have_accepting_threads() {
-        let models = built_in_models();
-        let of = |name: &str| {
-            let model = models.iter().find(|model| model.name == name);
-            *model.expect(name)
-        };
-        let served = |name: &str| {
-            let model = of(name);
-            (model.serves_at_once, model.workers.usual(4))
-        };
-        assert_eq!(served("iterative"), (ServesAtOnce::OnePerWorker, Some(1)));
-        assert!(matches!(
-            served("prefork"),
-            (ServesAtOnce::OnePerWorker, Some(2..))
-        ));
-        assert_eq!(served("select"), (ServesAtOnce::WithinFdSetSize, Some(1)));
-        assert_eq!(ServesAtOnce::BELOW_FD_SETSIZE, 1_020);
-        assert_eq!(served("tokio"), (ServesAtOnce::Unbounded, Some(4)));
-        assert!(of("thread-per-connection").takes_accept_threads);
-        assert!(!of("thread-pool").takes_accept_threads);
-        assert!(of("two-threads-per-connection").takes_hand_over);
-        assert!(!of("thread-per-connection").takes_hand_over);
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
@@ -53,9 +54,17 @@ pub(crate) fn write_page(text: &str, file: Option<&Path>) -> Result<(), Failure>
     write(text, file)
 }
 
+/// Whether what is written here is carried on by another program, whose own output may be no terminal although ours is one.
+static IS_CARRIED_ON: AtomicBool = AtomicBool::new(false);
+
+/// Standard output goes to the program that started this one: `mpirun` gives its processes a terminal, whatever its own output is.
+pub(crate) fn carry_on() {
+    IS_CARRIED_ON.store(true, Relaxed);
+}
+
 /// Whether somebody looks at standard output.
 pub(crate) fn is_terminal() -> bool {
-    io::stdout().is_terminal()
+    io::stdout().is_terminal() && !IS_CARRIED_ON.load(Relaxed)
 }
 
 fn write_to_stdout(text: &str) -> Result<(), Failure> {
@@ -88,10 +97,12 @@ pub(crate) fn report_options(file: Option<&Path>, is_full: bool) -> Options {
 
 /// Columns of the terminal that standard output is; `None` where it is none.
 pub(crate) fn stdout_width() -> Option<u16> {
-    terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns)
+    let size = is_terminal().then(|| terminal_size_of(io::stdout()))?;
+    size.map(|(Width(columns), _)| columns)
 }
 
 /// Whether colour may be written there: a terminal, and not forbidden by `NO_COLOR`.
 pub(crate) fn stdout_has_colour() -> bool {
-    AutoStream::choice(&io::stdout()) != ColorChoice::Never
+    let is_carried_on = IS_CARRIED_ON.load(Relaxed);
+    !is_carried_on && AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }

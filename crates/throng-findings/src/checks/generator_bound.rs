@@ -5,6 +5,8 @@
 
 use throng_record::{Check, CheckKind, CheckResult, Pacing};
 
+use throng_record::format::list;
+
 use super::{Kind, made, not_applicable, percent};
 use crate::limit::{Busy, GENERATOR_BUSY, SERVER_BUSY};
 
@@ -15,7 +17,13 @@ pub(super) const KIND: Kind = Kind {
     is_the_servers_fault: false,
 };
 
-pub(super) fn check(pacing: &Pacing, busy: Busy, is_server_visible: bool) -> Check {
+/// `hosts`: how busy the generator of each was, by name; none where the only generator is on the machine itself.
+pub(super) fn check(
+    pacing: &Pacing,
+    busy: Busy,
+    hosts: &[(String, f64)],
+    is_server_visible: bool,
+) -> Check {
     let kind = CheckKind::GeneratorBound;
     if matches!(pacing, Pacing::Open { .. }) {
         return not_applicable(kind, "an open loop is judged by its scheduling error");
@@ -23,28 +31,23 @@ pub(super) fn check(pacing: &Pacing, busy: Busy, is_server_visible: bool) -> Che
     let Some(generator) = busy.generator else {
         return not_applicable(kind, "the generator's CPU time was read too late");
     };
+    let used = used_in_words(generator, hosts);
     let Some(server) = busy.server else {
         let why = if is_server_visible {
             "was read too late"
         } else {
             "is not visible from here"
         };
-        return not_applicable(
-            kind,
-            format!(
-                "the server's CPU time {why}; the generator used {} of its cores",
-                percent(generator)
-            ),
-        );
+        return not_applicable(kind, format!("the server's CPU time {why}; {used}"));
     };
-    let evidence = format!(
-        "the generator used {} of its cores, the server {} of its own",
-        percent(generator),
-        percent(server)
-    );
+    let evidence = format!("{used}, the server {} of its own", percent(server));
     if generator >= GENERATOR_BUSY && server < SERVER_BUSY {
+        let remedy = match hosts {
+            [] => "Give the generator more CPUs (cpus) and shards",
+            _ => "Let more hosts generate, or give these more CPUs and shards",
+        };
         let detail = format!(
-            "{evidence}: the server could do more than it was asked; the figure is a lower bound. Give the generator more CPUs (cpus) and shards"
+            "{evidence}: the server could do more than it was asked; the figure is a lower bound. {remedy}"
         );
         made(
             kind,
@@ -62,6 +65,22 @@ pub(super) fn check(pacing: &Pacing, busy: Busy, is_server_visible: bool) -> Che
             evidence,
         )
     }
+}
+
+/// What the generator used; of several those that were bound, or the busiest.
+fn used_in_words(busiest: f64, hosts: &[(String, f64)]) -> String {
+    let is_told = |(_, busy): &&(String, f64)| *busy >= GENERATOR_BUSY.min(busiest);
+    let told: Vec<&(String, f64)> = hosts.iter().filter(is_told).collect();
+    let [(first, busy), others @ ..] = &told[..] else {
+        return format!("the generator used {} of its cores", percent(busiest));
+    };
+    let first = format!(
+        "the generator on host {first} used {} of its cores",
+        percent(*busy)
+    );
+    let others = others.iter();
+    let others = others.map(|(name, busy)| format!("that on host {name} {}", percent(*busy)));
+    list(&std::iter::once(first).chain(others).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -89,11 +108,34 @@ mod tests {
             (0.50, 0.99, CheckResult::Passed),
         ] {
             assert_eq!(
-                check(&CLOSED, busy(generator, server), true).result,
+                check(&CLOSED, busy(generator, server), &[], true).result,
                 expected,
                 "{generator} {server}"
             );
         }
+    }
+
+    #[test]
+    fn of_several_hosts_those_that_are_bound_are_named() {
+        let told = |hosts: &[(&str, f64)], busiest| {
+            let hosts = hosts.iter().map(|(name, busy)| ((*name).to_owned(), *busy));
+            let hosts: Vec<_> = hosts.collect();
+            check(&CLOSED, busy(busiest, 0.4), &hosts, true)
+        };
+        let one = told(&[("gen1", 0.5), ("gen2", 0.98)], 0.98);
+        assert_eq!(one.result, CheckResult::Qualified);
+        let expected =
+            "the generator on host gen2 used 98.0 % of its cores, the server 40.0 % of its own: ";
+        assert!(one.detail.starts_with(expected), "{}", one.detail);
+        assert!(one.detail.contains("more hosts"), "{}", one.detail);
+        let both = told(&[("gen1", 0.99), ("gen2", 0.981)], 0.99);
+        let expected = "the generator on host gen1 used 99.0 % of its cores and that on host gen2 98.1 %, the server 40.0 % of its own: ";
+        assert!(both.detail.starts_with(expected), "{}", both.detail);
+        let none = told(&[("gen1", 0.5), ("gen2", 0.97)], 0.97);
+        assert_eq!(none.result, CheckResult::Passed);
+        let expected =
+            "the generator on host gen2 used 97.0 % of its cores, the server 40.0 % of its own";
+        assert_eq!(none.detail, expected);
     }
 
     #[test]
@@ -105,7 +147,7 @@ mod tests {
             spin: true,
         };
         assert_eq!(
-            check(&open, busy(1.0, 0.1), true).result,
+            check(&open, busy(1.0, 0.1), &[], true).result,
             CheckResult::NotApplicable
         );
         let unseen = Busy {
@@ -116,7 +158,7 @@ mod tests {
             (true, "was read too late"),
             (false, "not visible from here"),
         ] {
-            let check = check(&CLOSED, unseen, is_visible);
+            let check = check(&CLOSED, unseen, &[], is_visible);
             assert_eq!(check.result, CheckResult::NotApplicable);
             assert!(check.detail.contains(why), "{}", check.detail);
         }

@@ -38,26 +38,55 @@ pub(super) fn check(others: &[Others], is_server_visible: bool, lost: Lost) -> C
     let Some(worst) = worst else {
         return not_applicable(kind, "the kernel's account of CPU time could not be read");
     };
-    let bound = lost.share_max(worst.cpus);
+    judged(worst.whose, worst, lost)
+}
+
+/// On the CPUs of a generator elsewhere; `None` where it cannot be told who used them.
+pub(super) fn on_host(name: &str, others: Option<&Others>, lost: Lost) -> Option<Check> {
+    let others = others.filter(|others| others.all_ns > 0)?;
+    let whose = format!("the generator's CPUs on host {name}");
+    Some(judged(&whose, others, lost))
+}
+
+/// What the quota of a control group takes from a generator elsewhere. A generator that is held up delays a trial by no more than that.
+pub(super) fn throttled(name: &str, share: f64, lost: Lost) -> Check {
+    let kind = CheckKind::OtherPrograms;
+    let bound = lost.share_max(1);
     let evidence = format!(
-        "other programs used {} of {} in the measured window (at most {}, and a tick for each CPU)",
-        percent(worst.share()),
-        worst.whose,
+        "the CPU quota of host {name}'s control group held its generator up for {} of the window (at most {})",
+        percent(share),
         percent(bound)
     );
-    if !worst.are_too_many(lost) {
-        let has_room = worst.share() > bound && worst.waited_ns.is_some();
+    if share <= bound {
+        return made(kind, CheckResult::Passed, share, bound, evidence);
+    }
+    let detail = format!(
+        "{evidence}: the figures are those of a smaller machine; raise the quota (cpu.max of the control group, --cpus of docker run), or give the generator no more shards than the quota has CPUs"
+    );
+    made(kind, CheckResult::Disturbed, share, bound, detail)
+}
+
+fn judged(whose: &str, used: &Others, lost: Lost) -> Check {
+    let kind = CheckKind::OtherPrograms;
+    let (share, bound) = (used.share(), lost.share_max(used.cpus));
+    let evidence = format!(
+        "other programs used {} of {whose} in the measured window (at most {}, and a tick for each CPU)",
+        percent(share),
+        percent(bound)
+    );
+    if !used.are_too_many(lost) {
+        let has_room = share > bound && used.waited_ns.is_some();
         let evidence = if has_room {
             format!("{evidence}, and nobody waited for them")
         } else {
             evidence
         };
-        return made(kind, CheckResult::Passed, worst.share(), bound, evidence);
+        return made(kind, CheckResult::Passed, share, bound, evidence);
     }
     let detail = format!(
         "{evidence}: the figures are those of a shared machine; end what else runs (see top), wait for the other throng, or give each side CPUs that nobody else uses (--cpus)"
     );
-    made(kind, CheckResult::Disturbed, worst.share(), bound, detail)
+    made(kind, CheckResult::Disturbed, share, bound, detail)
 }
 
 #[cfg(test)]
@@ -127,6 +156,33 @@ mod tests {
         assert_eq!(waited(400).result, CheckResult::Passed);
         assert!(waited(400).detail.ends_with("nobody waited for them"));
         assert_eq!(waited(401).result, CheckResult::Disturbed);
+    }
+
+    #[test]
+    fn a_host_is_named() {
+        let on_gen2 = |used_ms| {
+            let others = others(used_ms, 1);
+            on_host("gen2", Some(&others), Lost::CpuTime).expect("made")
+        };
+        assert_eq!(on_gen2(60).result, CheckResult::Passed);
+        let check = on_gen2(70);
+        assert_eq!(check.result, CheckResult::Disturbed);
+        let expected = "other programs used 3.5 % of the generator's CPUs on host gen2";
+        assert!(check.detail.starts_with(expected), "{}", check.detail);
+        assert_eq!(on_host("gen2", None, Lost::CpuTime), None);
+    }
+
+    #[test]
+    fn a_quota_that_holds_a_generator_up_disturbs() {
+        let check = throttled("gen2", 0.34, Lost::CpuTime);
+        assert_eq!(check.result, CheckResult::Disturbed);
+        let expected = "the CPU quota of host gen2's control group held its generator up for 34.0 % of the window";
+        assert!(check.detail.starts_with(expected), "{}", check.detail);
+        let result = |share, lost| throttled("gen2", share, lost).result;
+        assert_eq!(result(0.02, Lost::CpuTime), CheckResult::Passed);
+        assert_eq!(result(0.021, Lost::CpuTime), CheckResult::Disturbed);
+        assert_eq!(result(0.1, Lost::Timers), CheckResult::Passed);
+        assert_eq!(result(0.101, Lost::Timers), CheckResult::Disturbed);
     }
 
     #[test]

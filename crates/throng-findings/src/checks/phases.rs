@@ -6,9 +6,7 @@
 use std::collections::BTreeMap;
 use throng_record::{Check, CheckKind, CheckResult, ErrorCounts, ErrorKind, Pacing, Phases};
 
-use super::{
-    errors, generator_bound, made, not_applicable, rate_kept, scheduling, server_count, server_died,
-};
+use super::{errors, made, not_applicable, rate_kept, scheduling, server_count, server_died};
 use crate::asked::{accepted, heard};
 use crate::evidence::Evidence;
 use crate::server::Ending;
@@ -114,11 +112,7 @@ fn of_sustained(evidence: &Evidence<'_>) -> [Check; 3] {
         return kinds.map(|kind| not_applicable(kind, "no lines were put at a rate"));
     };
     [
-        generator_bound::check(
-            &Pacing::Closed { outstanding: 1 },
-            evidence.busy(),
-            evidence.trial.server.is_some(),
-        ),
+        evidence.of_generators(&Pacing::Closed { outstanding: 1 }),
         scheduling::of_lines(&sustained.scheduling_error, &sustained.latency),
         rate_kept::of_lines(asked, phases.kept(), sustained, evidence.busy()),
     ]

@@ -13,6 +13,7 @@ use throng_record::{
 
 use super::{Kind, made, not_applicable, percent};
 use crate::evidence::Evidence;
+use crate::hosts::busiest_in_words;
 use crate::limit::{Busy, GENERATOR_BUSY, RATE_KEPT, SERVER_BUSY};
 
 pub(super) const KIND: Kind = Kind {
@@ -27,7 +28,7 @@ const DEVIATIONS: f64 = 4.0;
 
 /// What was asked for, and what came of it.
 #[derive(Clone, Copy, Debug)]
-struct Offered {
+struct Offered<'a> {
     asked_per_second: f64,
     replies_per_second: f64,
     duration_ns: u64,
@@ -40,6 +41,8 @@ struct Offered {
     /// Due while every connection was busy.
     waited: u64,
     busy: Busy,
+    /// The generator in words; of several the busiest, by its host.
+    generator: &'a str,
     /// What carries one message at a time, as the flag that asks for more of it; absent of a fan-out, whose every line goes to all.
     carrier: Option<&'static str>,
     /// Replies for each unit of the rate.
@@ -56,15 +59,18 @@ pub(super) fn check(evidence: &Evidence<'_>, pacing: &Pacing, exchange: &Exchang
         return not_applicable(CheckKind::RateKept, "only an open loop has a rate to keep");
     };
     let due = rate_per_second * exchange.duration_ns as f64 / 1e9;
+    let generators = evidence.hosts().len().max(1) as f64;
+    let threads = f64::from(evidence.trial.job.fleet.shards) * generators;
     judged(&Offered {
         asked_per_second: rate_per_second,
         replies_per_second: exchange.replies_per_second,
         duration_ns: exchange.duration_ns,
         in_flight: exchange.outstanding.map_or(0.0, |found| found.by_time),
         failed: exchange.errors.total(),
-        chance: chance(arrivals, due) + f64::from(evidence.trial.job.fleet.shards),
+        chance: chance(arrivals, due) + threads,
         unsent: exchange.due_unsent,
         busy: evidence.busy(),
+        generator: &busiest_in_words(evidence.trial),
         waited: exchange.waited_for_connection,
         carrier: match evidence.phases().connections() {
             Some(_) => Some("client"),
@@ -92,6 +98,7 @@ pub(super) fn of_lines(
         unsent: 0,
         waited: 0,
         busy,
+        generator: "the generator",
         carrier: None,
         replies_of_one: f64::from(connected),
     })
@@ -104,7 +111,7 @@ fn chance(arrivals: Arrivals, due: f64) -> f64 {
     }
 }
 
-fn judged(offered: &Offered) -> Check {
+fn judged(offered: &Offered<'_>) -> Check {
     let &Offered {
         asked_per_second,
         replies_per_second,
@@ -144,7 +151,7 @@ fn judged(offered: &Offered) -> Check {
     )
 }
 
-impl Offered {
+impl Offered<'_> {
     /// Why, as far as it can be told, and what to try.
     fn advice(&self) -> String {
         let lower = match lower_rate(self.replies_per_second / self.replies_of_one) {
@@ -160,7 +167,8 @@ impl Offered {
                 format!("the server used {} of its cores; {lower}", percent(share))
             }
             (_, Some(share)) if share >= GENERATOR_BUSY => format!(
-                "the generator used {} of its cores; {lower}, or give it more CPUs (--cpus) and --shards",
+                "{} used {} of its cores; {lower}, or give it more CPUs (--cpus) and --shards",
+                self.generator,
                 percent(share)
             ),
             _ => self.advice_where_nobody_is_busy(&lower),
@@ -198,7 +206,7 @@ mod tests {
     use super::*;
 
     /// 300,000 a second for two seconds on a server that is not busy.
-    fn offered(replies_per_second: f64) -> Offered {
+    fn offered(replies_per_second: f64) -> Offered<'static> {
         Offered {
             asked_per_second: 300_000.0,
             replies_per_second,
@@ -212,12 +220,13 @@ mod tests {
                 server: Some(0.5),
                 generator: Some(0.5),
             },
+            generator: "the generator",
             carrier: Some("connection"),
             replies_of_one: 1.0,
         }
     }
 
-    fn result(offered: &Offered) -> CheckResult {
+    fn result(offered: &Offered<'_>) -> CheckResult {
         judged(offered).result
     }
 
@@ -234,7 +243,7 @@ mod tests {
         // 15,000 more a second for two seconds.
         let missing = offered(270_000.0);
         assert_eq!(result(&missing), CheckResult::Qualified);
-        let allowed: [fn(&mut Offered); 3] = [
+        let allowed: [fn(&mut Offered<'_>); 3] = [
             |offered| offered.in_flight = 30_000.0,
             |offered| offered.failed = 30_000,
             |offered| offered.chance = 30_000.0,
@@ -274,6 +283,10 @@ mod tests {
         assert!(!of_server.contains("--connections"), "{of_server}");
         let of_generator = with(busy(0.6, 0.99)).expect("a reason");
         assert!(of_generator.contains("--shards"), "{of_generator}");
+        assert!(
+            of_generator.starts_with("the generator used 99.0 %"),
+            "{of_generator}"
+        );
         let under_way = judged(&offered(100_000.0)).detail;
         assert!(under_way.contains("measure longer"), "{under_way}");
         let silent = judged(&offered(0.0)).detail;

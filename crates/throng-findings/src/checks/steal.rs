@@ -17,6 +17,16 @@ pub(super) const KIND: Kind = Kind {
 };
 
 pub(super) fn check(stolen: Option<Stolen>, lost: Lost) -> Check {
+    judged("the CPUs' time", stolen, lost)
+}
+
+/// Of the CPUs of a generator elsewhere.
+pub(super) fn on_host(name: &str, stolen: Option<Stolen>, lost: Lost) -> Check {
+    let whose = format!("the time of the generator's CPUs on host {name}");
+    judged(&whose, stolen, lost)
+}
+
+fn judged(whose: &str, stolen: Option<Stolen>, lost: Lost) -> Check {
     let kind = CheckKind::Steal;
     let Some(stolen) = stolen.filter(|stolen| stolen.all_ns > 0) else {
         return not_applicable(kind, "the kernel's account of CPU time could not be read");
@@ -24,7 +34,7 @@ pub(super) fn check(stolen: Option<Stolen>, lost: Lost) -> Check {
     let share = stolen.stolen_ns as f64 / stolen.all_ns as f64;
     let bound = lost.share_max(stolen.cpus);
     let evidence = format!(
-        "the hypervisor took {} of the CPUs' time in the measured window (at most {}, and a tick for each CPU)",
+        "the hypervisor took {} of {whose} in the measured window (at most {}, and a tick for each CPU)",
         percent(share),
         percent(bound)
     );
@@ -74,6 +84,21 @@ mod tests {
         assert_eq!(of(3_360, 56, Lost::Timers), CheckResult::Passed);
         assert_eq!(of(5_610, 56, Lost::Timers), CheckResult::Passed);
         assert_eq!(of(5_630, 56, Lost::Timers), CheckResult::Disturbed);
+    }
+
+    #[test]
+    fn a_host_is_named() {
+        let stolen = |stolen_ms| Stolen {
+            stolen_ns: stolen_ms * MILLISECOND_NS,
+            all_ns: 1_000 * MILLISECOND_NS,
+            cpus: 1,
+        };
+        let on_gen2 = |stolen_ms| on_host("gen2", Some(stolen(stolen_ms)), Lost::CpuTime);
+        assert_eq!(on_gen2(30).result, CheckResult::Passed);
+        let check = on_gen2(31);
+        assert_eq!(check.result, CheckResult::Disturbed);
+        let expected = "the hypervisor took 3.1 % of the time of the generator's CPUs on host gen2";
+        assert!(check.detail.starts_with(expected), "{}", check.detail);
     }
 
     #[test]

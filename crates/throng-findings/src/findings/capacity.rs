@@ -1,7 +1,7 @@
 //! What bounds the number of connections: local ports, descriptors, threads. How far it was used up.
 
 use throng_record::fleet::connections_per_source;
-use throng_record::{ErrorKind, SourceAddresses};
+use throng_record::{ErrorKind, HostPart, SourceAddresses};
 
 use crate::evidence::{Evidence, is_ipv4_loopback};
 
@@ -16,8 +16,15 @@ pub(super) struct Sources {
 }
 
 impl Evidence<'_> {
-    /// Ports that the kernel chooses from; absent where it is not known.
+    /// Ports that the kernel chooses from; absent where it is not known. Of several hosts the fewest.
     pub(super) fn ports(&self) -> Option<u32> {
+        if !self.hosts().is_empty() {
+            return self
+                .hosts()
+                .iter()
+                .filter_map(|host| host.local_ports)
+                .min();
+        }
         let of_setting = self.setting.kernel.get("net.ipv4.ip_local_port_range");
         let (first, last) = match of_setting {
             Some(text) => {
@@ -40,6 +47,9 @@ impl Evidence<'_> {
     /// Of so many connections, whether they are open or keep their ports for a minute more.
     pub(super) fn sources_of(&self, open: u32) -> Option<Sources> {
         let address = self.tcp_address()?;
+        if !self.hosts().is_empty() {
+            return Some(of_hosts(self.hosts()));
+        }
         let (addresses, busiest, is_in_sequence) = match &self.setting.source {
             SourceAddresses::Spread if is_ipv4_loopback(address) => {
                 let each = connections_per_source(self.ports());
@@ -83,6 +93,21 @@ impl Evidence<'_> {
         });
         self.errors().of(kind) + u64::from(not_begun)
     }
+}
+
+/// Each host has its own addresses, and all connect at the same time.
+fn of_hosts(hosts: &[HostPart]) -> Sources {
+    let addresses = hosts.iter().map(|host| host.source_addresses.max(1));
+    Sources {
+        addresses: addresses.sum(),
+        busiest: hosts.iter().map(busiest).max().unwrap_or(0),
+        is_in_sequence: false,
+    }
+}
+
+/// Open connections from the address of a host that has most: they take turns.
+pub(super) fn busiest(host: &HostPart) -> u32 {
+    host.connected.div_ceil(host.source_addresses.max(1))
 }
 
 #[cfg(test)]

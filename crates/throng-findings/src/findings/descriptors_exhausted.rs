@@ -5,7 +5,7 @@
 
 use throng_record::finding::DescriptorsExhausted;
 use throng_record::format::{exact, plural};
-use throng_record::{ErrorKind, Side, TargetKind};
+use throng_record::{ErrorKind, HostPart, Side, TargetKind};
 
 use super::clause::maybe;
 use super::{Kind, Words};
@@ -33,18 +33,36 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<DescriptorsExhausted> {
     of_both.into_iter().flatten().collect()
 }
 
+const ERROR: ErrorKind = ErrorKind::DescriptorsExhausted;
+
+/// Whether a host's generator had no descriptor left.
+pub(super) fn is_of(host: &HostPart) -> bool {
+    host.errors.of(ERROR) > 0
+}
+
 fn of_generator(evidence: &Evidence<'_>) -> Option<DescriptorsExhausted> {
-    const KIND: ErrorKind = ErrorKind::DescriptorsExhausted;
-    let failed = evidence.errors().of(KIND);
-    (failed > 0 && evidence.requests().is_none()).then(|| {
-        DescriptorsExhausted {
-            side: Side::Generator,
-            limit: Some(evidence.seen.limits.open_files_hard),
-            // Not those at the first failure: others were in flight then, and had their descriptors.
-            open: evidence.phases().kept(),
-            failed: evidence.failed_by(KIND),
-            descriptors_per_connection: None,
-        }
+    let failed = evidence.errors().of(ERROR);
+    if failed == 0 || evidence.requests().is_some() {
+        return None;
+    }
+    let without: Vec<&HostPart> = evidence.hosts().iter().filter(|host| is_of(host)).collect();
+    let (limit, open) = match &without[..] {
+        // Not those at the first failure: others were in flight then, and had their descriptors.
+        [] => (
+            Some(evidence.seen.limits.open_files_hard),
+            evidence.phases().kept(),
+        ),
+        hosts => (
+            hosts.iter().filter_map(|host| host.open_files_hard).min(),
+            hosts.iter().map(|host| host.connected).sum(),
+        ),
+    };
+    Some(DescriptorsExhausted {
+        side: Side::Generator,
+        limit,
+        open,
+        failed: evidence.failed_by(ERROR),
+        descriptors_per_connection: None,
     })
 }
 
@@ -132,11 +150,11 @@ impl Words for DescriptorsExhausted {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::ConnectStop;
+    use throng_record::{ConnectStop, Finding};
 
     use super::*;
     use crate::evidence::Descriptors;
-    use crate::hand_made::{Case, ended_with};
+    use crate::hand_made::{Case, ended_with, host};
 
     #[test]
     fn the_generators_connects_tell_of_its_own() {
@@ -169,6 +187,28 @@ mod tests {
         };
         assert_eq!(of_generator(&case.evidence()), Some(expected));
         assert_eq!(of_server(&case.evidence()), None);
+    }
+
+    #[test]
+    fn a_table_is_that_of_the_host_whose_connects_failed() {
+        let mut case = Case::echo();
+        case.connect().connected = 1_520;
+        case.seen.limits.open_files_hard = 9_999;
+        case.connect().errors.count(ERROR, String::new);
+        case.trial.hosts = vec![host(1, "gen1"), host(2, "gen2")];
+        for (host, (limit, connected)) in case
+            .trial
+            .hosts
+            .iter_mut()
+            .zip([(512, 500), (1_024, 1_020)])
+        {
+            (host.open_files_hard, host.connected) = (Some(limit), connected);
+        }
+        case.trial.hosts[1].errors.count(ERROR, String::new);
+        let found = of_generator(&case.evidence()).expect("one");
+        assert_eq!((found.limit, found.open), (Some(1_024), 1_020));
+        let named = crate::findings::hosts(&Finding::DescriptorsExhausted(found), &case.trial);
+        assert_eq!(named, ["gen2"]);
     }
 
     #[test]

@@ -47,10 +47,10 @@ impl Words for GeneratorBound {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::Check;
+    use throng_record::{Check, Finding};
 
     use super::*;
-    use crate::hand_made::Case;
+    use crate::hand_made::{Case, host};
 
     fn found(kind: CheckKind, result: CheckResult) -> Option<GeneratorBound> {
         let mut case = Case::echo();
@@ -64,6 +64,24 @@ mod tests {
             detail: String::new(),
         }];
         find(&case.evidence())
+    }
+
+    #[test]
+    fn the_hosts_whose_generators_were_bound_are_named() {
+        let mut case = Case::echo();
+        case.trial.hosts = [1, 2, 3].map(|rank| host(rank, "gen")).to_vec();
+        for (host, busy) in case.trial.hosts.iter_mut().zip([0.99, 0.5, 0.98]) {
+            let side = host.generator.as_mut().expect("seen");
+            side.cpu_ns = (busy * side.window_ns as f64) as u64;
+        }
+        let found = Finding::GeneratorBound(GeneratorBound {
+            generator_busy: 0.99,
+            server_busy: 0.6,
+        });
+        let named = crate::findings::hosts(&found, &case.trial);
+        assert_eq!(named, ["gen (rank 1)", "gen (rank 3)"]);
+        case.trial.hosts.clear();
+        assert_eq!(crate::findings::hosts(&found, &case.trial), [""; 0]);
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! it goes through all of them in vain before it turns to the others. Two things are asked for: the rate has halved, and it did so there:
 //! against the connects just before as well, so that a server which slows down little by little is not mistaken for it.
 
-use throng_record::Timeline;
 use throng_record::finding::HalfThePortsGone;
 use throng_record::format::exact;
+use throng_record::{HostPart, Timeline};
 
+use super::capacity::busiest;
 use super::{Kind, Words};
 use crate::evidence::Evidence;
 
@@ -51,6 +52,12 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<HalfThePortsGone> {
         rate_before_per_second: before,
         rate_after_per_second: after,
     })
+}
+
+/// Whether one of a host's addresses had more than half of its ports taken.
+pub(super) fn is_of(host: &HostPart) -> bool {
+    host.local_ports
+        .is_some_and(|ports| busiest(host) > ports / 2)
 }
 
 /// Connects per second from the `first` to the `last` of them.
@@ -98,10 +105,10 @@ impl Words for HalfThePortsGone {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::SourceAddresses;
+    use throng_record::{Finding, SourceAddresses};
 
     use super::*;
-    use crate::hand_made::Case;
+    use crate::hand_made::{Case, host};
 
     /// From one address, with 1,000 ports: connects in each tenth of a second.
     fn case(slices: &[u64]) -> Case {
@@ -150,6 +157,25 @@ mod tests {
         assert!(long_enough(&case), "51 ms beyond the half");
         case.connect().timeline.slice_ns = 16_000_000;
         assert!(!long_enough(&case), "48 ms");
+    }
+
+    #[test]
+    fn hosts_have_a_half_each() {
+        let mut case = case(&[500, 500, 100, 100]);
+        case.setting.source = SourceAddresses::Spread;
+        case.seen.limits.ip_local_port_range = None;
+        case.trial.hosts = vec![host(1, "gen1"), host(2, "gen2")];
+        for host in &mut case.trial.hosts {
+            (host.connected, host.local_ports) = (600, Some(1_000));
+        }
+        let found = find(&case.evidence()).expect("one");
+        assert_eq!((found.ports, found.connections), (1_000, 600));
+        let named = crate::findings::hosts(&Finding::HalfThePortsGone(found), &case.trial);
+        assert_eq!(named, ["gen1", "gen2"]);
+        for host in &mut case.trial.hosts {
+            host.source_addresses = 2;
+        }
+        assert_eq!(find(&case.evidence()), None, "300 from each address");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use throng_record::ConnectionsPhase;
 
 use crate::account::Account;
 use crate::evidence::Evidence;
+use crate::hosts::generators;
 
 /// A server that uses less than half of what it could is not what its CPUs make of it. Well below the 90 % of a busy server, since readings of
 /// short trials err.
@@ -53,13 +54,11 @@ pub(super) fn idle_server<'a>(evidence: &Evidence<'a>) -> Option<IdleServer<'a>>
 
 /// Whether waits for a CPU, of either side, can explain half of the delays. While a side waits, the requests of all clients wait for it.
 fn may_be_the_machines(evidence: &Evidence<'_>, account: &Account) -> bool {
-    let sides = [
-        evidence.trial.server.as_ref(),
-        evidence.trial.generator.as_ref(),
-    ];
+    let generators = generators(evidence.trial).into_iter().flatten();
+    let generators = generators.map(|(side, _)| side);
+    let sides = evidence.trial.server.iter().chain(generators);
     let waited_ns = sides
-        .into_iter()
-        .filter_map(|side| side?.run_delay_ns)
+        .filter_map(|side| side.run_delay_ns)
         .fold(0, u64::saturating_add);
     let delays_ns = waited_ns.saturating_mul(evidence.setting.connections.into());
     account.delayed_ns > 0 && delays_ns >= account.delayed_ns / 2

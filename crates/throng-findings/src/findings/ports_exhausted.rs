@@ -1,8 +1,8 @@
 //! Ports exhausted: no local port was left for a further connection to the same destination, and `connect(2)` said `EADDRNOTAVAIL`.
 
-use throng_record::ErrorKind;
 use throng_record::finding::PortsExhausted;
 use throng_record::format::{exact, plural};
+use throng_record::{ErrorKind, HostPart};
 
 use super::{Kind, Words};
 use crate::evidence::Evidence;
@@ -13,10 +13,15 @@ pub(super) const KIND: Kind = Kind {
     page: include_str!("../../../../docs/findings/ports-exhausted.md"),
 };
 
+const ERROR: ErrorKind = ErrorKind::PortsExhausted;
+
 pub(super) fn find(evidence: &Evidence<'_>) -> Option<PortsExhausted> {
-    const KIND: ErrorKind = ErrorKind::PortsExhausted;
-    if evidence.errors().of(KIND) == 0 {
+    if evidence.errors().of(ERROR) == 0 {
         return None;
+    }
+    let without: Vec<&HostPart> = evidence.hosts().iter().filter(|host| is_of(host)).collect();
+    if !without.is_empty() {
+        return of_hosts(evidence, &without);
     }
     if let Some((phase, _)) = evidence.requests() {
         let connected = u32::try_from(phase.connected_in_all()).unwrap_or(u32::MAX);
@@ -24,7 +29,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<PortsExhausted> {
             ports: evidence.ports()?,
             source_addresses: evidence.sources_of(connected)?.addresses,
             open: 0,
-            failed: evidence.errors().of(KIND),
+            failed: evidence.errors().of(ERROR),
         });
     }
     // Not those at the first failure: others were in flight then, and had their ports.
@@ -33,7 +38,26 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Option<PortsExhausted> {
         ports: evidence.ports()?,
         source_addresses: evidence.sources(open)?.addresses,
         open,
-        failed: evidence.failed_by(KIND),
+        failed: evidence.failed_by(ERROR),
+    })
+}
+
+/// Whether a host had no port left.
+pub(super) fn is_of(host: &HostPart) -> bool {
+    host.errors.of(ERROR) > 0
+}
+
+/// On the hosts that had none left. What the others had open took none of these ports.
+fn of_hosts(evidence: &Evidence<'_>, hosts: &[&HostPart]) -> Option<PortsExhausted> {
+    let hosts = || hosts.iter();
+    Some(PortsExhausted {
+        ports: hosts().filter_map(|host| host.local_ports).min()?,
+        source_addresses: hosts().map(|host| host.source_addresses.max(1)).sum(),
+        open: match evidence.has_own_connections() {
+            true => 0,
+            false => hosts().map(|host| host.connected).sum(),
+        },
+        failed: evidence.failed_by(ERROR),
     })
 }
 
@@ -72,10 +96,36 @@ impl Words for PortsExhausted {
 
 #[cfg(test)]
 mod tests {
-    use throng_record::{ConnectStop, SourceAddresses};
+    use throng_record::{ConnectStop, Finding, SourceAddresses};
 
     use super::*;
-    use crate::hand_made::Case;
+    use crate::hand_made::{Case, host};
+
+    #[test]
+    fn ports_are_those_of_the_hosts_that_had_none_left() {
+        let mut case = Case::echo();
+        case.seen.limits.ip_local_port_range = Some((32_768, 60_999));
+        case.connect().connected = 700;
+        let ports_connected = [(1_000, 500), (200, 200)];
+        case.trial.hosts = vec![host(1, "gen1"), host(2, "gen2")];
+        for (host, (ports, connected)) in case.trial.hosts.iter_mut().zip(ports_connected) {
+            (host.local_ports, host.connected) = (Some(ports), connected);
+        }
+        assert_eq!(find(&case.evidence()), None);
+        case.connect().errors.count(ERROR, String::new);
+        let of_gen2 = &mut case.trial.hosts[1].errors;
+        of_gen2.count(ERROR, String::new);
+        let expected = PortsExhausted {
+            ports: 200,
+            source_addresses: 1,
+            open: 200,
+            failed: 1,
+        };
+        let found = find(&case.evidence());
+        assert_eq!(found.as_ref(), Some(&expected));
+        let named = crate::findings::hosts(&Finding::PortsExhausted(expected), &case.trial);
+        assert_eq!(named, ["gen2"]);
+    }
 
     #[test]
     fn all_that_opened_had_a_port() {

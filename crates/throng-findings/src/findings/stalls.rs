@@ -132,7 +132,9 @@ fn used_by_others_ns(evidence: &Evidence<'_>, server: &SideRecord) -> Option<u64
     let cores = evidence.cores()?;
     let generator = evidence.trial.generator.as_ref()?;
     let all_ns = server.window_ns as f64 * (f64::from(cores.allowed) - cores.idle?);
-    let is_shared = server.cpus.iter().any(|cpu| generator.cpus.contains(cpu));
+    // CPUs of other hosts have the same numbers.
+    let is_shared =
+        evidence.hosts().is_empty() && server.cpus.iter().any(|cpu| generator.cpus.contains(cpu));
     let of_generator_ns = if is_shared { generator.cpu_ns } else { 0 };
     let ours_ns = server.cpu_ns + of_generator_ns + server.stolen_ns?;
     Some((all_ns - ours_ns as f64).max(0.0) as u64)

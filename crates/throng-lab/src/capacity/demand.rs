@@ -24,8 +24,10 @@ pub struct Demand {
     pub shards: u32,
     /// Whether the generator waits by epoll.
     pub generator_uses_epoll: bool,
-    /// Whether the server's ends are on this machine too.
+    /// Whether the server's ends are on this machine.
     pub server_is_here: bool,
+    /// Whether the generator's are.
+    pub generator_is_here: bool,
     /// Descriptor tables of the server; `None` where its model is not known, or serves few at once anyway.
     pub tables: Option<u32>,
     /// Loops or workers of the server, at least 1.
@@ -77,6 +79,7 @@ impl Demand {
             shards: setting.shards,
             generator_uses_epoll: setting.backend == Backend::Epoll,
             server_is_here: place != Place::Elsewhere,
+            generator_is_here: true,
             tables: model
                 .map(tables)
                 .or_else(|| declared(target)?.0)
@@ -102,6 +105,41 @@ impl Demand {
             mappings_of_thread: mappings_of_thread(target.kind),
             all_hear: setting.phases.has(PhaseName::Get),
         }
+    }
+
+    /// The server's part of it, where the load comes from other hosts.
+    pub(super) fn of_server(&self) -> Self {
+        Self {
+            generator_is_here: false,
+            generator_uses_epoll: false,
+            source_addresses: None,
+            ..self.clone()
+        }
+    }
+
+    /// The part of a host that generates load for so many of the connections, from one of its addresses if it has none that is nearer.
+    pub(super) fn of_generator(&self, connections: u32, addresses: u64, setting: &Setting) -> Self {
+        let addresses = match &setting.source {
+            SourceAddresses::Kernel => 1,
+            SourceAddresses::Spread | SourceAddresses::List(_) => addresses.max(1),
+        };
+        Self {
+            connections,
+            server_is_here: false,
+            services: 0,
+            tables: None,
+            each: None,
+            source_addresses: Some(addresses),
+            port_range: None,
+            is_private: false,
+            all_hear: false,
+            ..self.clone()
+        }
+    }
+
+    /// Ends of each connection that are on this machine.
+    pub(super) fn ends_here(&self) -> u64 {
+        u64::from(self.server_is_here) + u64::from(self.generator_is_here)
     }
 
     pub(super) fn connections(&self) -> u64 {

@@ -4,7 +4,8 @@ use throng_findings::Limits;
 use throng_record::format::{exact, plural};
 use throng_record::{BuiltInModel, PhaseName, Plan, Setting, TargetRecord};
 
-use super::{Demand, Shortage, memory_bytes, shortages};
+use super::places::{LoadFrom, Place, places};
+use super::{Shortage, memory_bytes, shortages};
 
 /// What to say before a plan starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,10 +16,15 @@ pub struct Foresight {
     pub refusal: Option<String>,
 }
 
-/// What this machine has for the connections of a plan, where these are kept. More than there is memory for are refused, since that would be at
-/// others' cost. Into any other limit a run goes on, to say what became of it.
+/// What there is for the connections of a plan, where these are kept: on this machine, whose `limits` are given, and on those that the load comes from. More
+/// than there is memory for are refused, since that would be at others' cost. Into any other limit a run goes on, to say what became of it.
 #[must_use]
-pub fn foresee(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Foresight {
+pub fn foresee(
+    plan: &Plan,
+    models: &[BuiltInModel],
+    limits: &Limits,
+    from: LoadFrom<'_>,
+) -> Foresight {
     let mut foresight = Foresight::default();
     let mut settings = plan.settings.iter();
     let are_held = |setting: &Setting| setting.phases.has(PhaseName::Connect) || has_tasks(setting);
@@ -29,26 +35,30 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Foresig
     let Some(setting) = most else {
         return foresight;
     };
-    let mut told: Vec<(CommonShortage, Vec<&str>)> = Vec::new();
+    let mut told: Vec<(CommonShortage<'_>, Vec<&str>)> = Vec::new();
     for target in &plan.targets {
-        let demand = Demand::of(plan, target, setting, models);
-        let mut short = shortages(&demand, limits);
-        let fits = short.first().map_or(0, |narrowest| narrowest.holds_about);
-        if short.is_empty() && setting.phases.has(PhaseName::Hold) && !has_tasks(setting) {
-            foresight.notes.push(enough(target, &demand, limits));
-        }
-        // Clients of services are whole, so that a part of their connections is of no use.
-        for shortage in short.extract_if(.., |one| one.is_memory || has_tasks(setting)) {
-            let refusal = || too_little(target, setting, &demand, &shortage, fits);
-            foresight.refusal.get_or_insert_with(refusal);
-        }
-        if short.is_empty() {
-            continue;
-        }
-        let same = |(other, _): &&mut (CommonShortage, Vec<&str>)| other.short == short;
-        match told.iter_mut().find(same) {
-            Some((_, targets)) => targets.push(&target.name),
-            None => told.push((CommonShortage { demand, short }, vec![&target.name])),
+        let is_held = setting.phases.has(PhaseName::Hold) && !has_tasks(setting);
+        for place in places(plan, target, setting, models, limits, from) {
+            let mut short = shortages(&place.demand, place.limits);
+            let fits = short.first().map_or(0, |narrowest| narrowest.holds_about);
+            if short.is_empty() && is_held {
+                foresight.notes.push(enough(target, &place));
+            }
+            // Clients of services are whole, so that a part of their connections is of no use.
+            for shortage in short.extract_if(.., |one| one.is_memory || has_tasks(setting)) {
+                let refusal = || too_little(target, setting, &place, &shortage, fits);
+                foresight.refusal.get_or_insert_with(refusal);
+            }
+            if short.is_empty() {
+                continue;
+            }
+            let same = |(other, _): &&mut (CommonShortage<'_>, Vec<&str>)| {
+                other.short == short && other.place.host == place.host
+            };
+            match told.iter_mut().find(same) {
+                Some((_, targets)) => targets.push(&target.name),
+                None => told.push((CommonShortage { place, short }, vec![&target.name])),
+            }
         }
     }
     let notes = told.iter().map(|(told, targets)| told.note(targets));
@@ -57,14 +67,24 @@ pub fn foresee(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Foresig
 }
 
 /// What is the same for several targets.
-struct CommonShortage {
-    demand: Demand,
+struct CommonShortage<'a> {
+    place: Place<'a>,
     /// The narrowest first; never empty.
     short: Vec<Shortage>,
 }
 
-fn enough(target: &TargetRecord, demand: &Demand, limits: &Limits) -> String {
-    let memory = match limits.memory_available_bytes {
+impl Place<'_> {
+    fn name(&self) -> String {
+        match self.host {
+            Some(host) => format!("host {host}"),
+            None => "this machine".to_owned(),
+        }
+    }
+}
+
+fn enough(target: &TargetRecord, place: &Place<'_>) -> String {
+    let demand = &place.demand;
+    let memory = match place.limits.memory_available_bytes {
         Some(available) => format!(
             "{} of memory (available: {})",
             size(memory_bytes(demand)),
@@ -72,23 +92,28 @@ fn enough(target: &TargetRecord, demand: &Demand, limits: &Limits) -> String {
         ),
         None => format!("{} of memory", size(memory_bytes(demand))),
     };
-    let tables = match demand.tables {
-        Some(tables) => format!("{} and {tables} tables", demand.shards),
-        None if demand.shards == 1 => "1 table".to_owned(),
-        None => format!("{} tables", demand.shards),
+    let shards = demand.generator_is_here.then_some(demand.shards.into());
+    let tables = demand.tables.map(u64::from);
+    let tables: Vec<u64> = shards.into_iter().chain(tables).collect();
+    let descriptors = match &tables[..] {
+        [] => String::new(),
+        [one] => format!(", and descriptors in {}", plural(*one, "table")),
+        [one, other, ..] => format!(", and descriptors in {one} and {other} tables"),
+    };
+    let each = match place.limits.open_files_hard {
+        _ if tables.is_empty() => String::new(),
+        u64::MAX => " (any number in each)".to_owned(),
+        limit => format!(" (at most {} in each)", exact(limit)),
     };
     format!(
-        "this machine has room for {} connections to {}: they need about {memory}, and descriptors in {tables} ({} in each)",
+        "{} has room for {} connections to {}: they need about {memory}{descriptors}{each}",
+        place.name(),
         exact(demand.connections()),
         target.name,
-        match limits.open_files_hard {
-            u64::MAX => "any number".to_owned(),
-            limit => format!("at most {}", exact(limit)),
-        }
     )
 }
 
-impl CommonShortage {
+impl CommonShortage<'_> {
     /// Of the least limit, at which a run ends, all; of the others, which would come next, only where.
     fn note(&self, targets: &[&str]) -> String {
         let Some((least, others)) = self.short.split_first() else {
@@ -103,9 +128,10 @@ impl CommonShortage {
             .map(|one| format!("{} at {}", one.what, exact(one.holds_about)))
             .collect();
         format!(
-            "of {} connections to {} this machine can hold about {}: {} needed {}, there is {}. What would let it hold {}: {}{}",
-            exact(self.demand.connections()),
+            "of {} connections to {} {} can hold about {}: {} needed {}, there is {}. What would let it hold {}: {}{}",
+            exact(self.place.demand.connections()),
             listed(targets),
+            self.place.name(),
             exact(least.holds_about),
             least.what,
             amount(least.needed),
@@ -136,7 +162,7 @@ fn has_tasks(setting: &Setting) -> bool {
 fn too_little(
     target: &TargetRecord,
     setting: &Setting,
-    demand: &Demand,
+    place: &Place<'_>,
     shortage: &Shortage,
     fits: u64,
 ) -> String {
@@ -155,9 +181,13 @@ fn too_little(
             exact(shortage.there_is),
         ),
     };
+    let there = match place.host {
+        Some(host) => format!(" on host {host}"),
+        None => String::new(),
+    };
     format!(
-        "{} connections to {} need about {needed}, and {there_is} is available; ask for fewer, about {} would fit{clients}",
-        exact(demand.connections()),
+        "{} connections to {} need about {needed}, and {there_is} is available{there}; ask for fewer, about {} would fit{clients}{there}",
+        exact(place.demand.connections()),
         target.name,
         exact(fits)
     )

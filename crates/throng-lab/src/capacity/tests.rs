@@ -1,7 +1,7 @@
 use throng_record::Plan;
 
 use super::*;
-use crate::plan::{PlanDraft, many_test_environment, resolve};
+use crate::plan::{GeneratorHost, Interface, PlanDraft, many_test_environment, resolve};
 
 /// A machine on which nothing is short.
 fn plenty() -> Limits {
@@ -43,7 +43,8 @@ fn names(text: &str, limits: &Limits) -> Vec<String> {
 }
 
 fn foreseen(text: &str, limits: &Limits) -> Foresight {
-    foresee(&plan(text), &many_test_environment().models, limits)
+    let models = many_test_environment().models;
+    foresee(&plan(text), &models, limits, LoadFrom::Here)
 }
 
 const MILLION: &str = "experiment = 'hold'\nconnections = 1_000_000";
@@ -213,4 +214,57 @@ fn limits_of_the_whole_machine_count_both_ends_where_both_are_here() {
 fn where_no_connection_is_kept_nothing_is_foreseen() {
     let text = "experiment = 'churn'\ntargets = ['epoll-edge']\nclients = 10_000";
     assert_eq!(foreseen(text, &Limits::default()), Foresight::default());
+}
+
+#[test]
+fn each_host_is_asked_for_its_part_and_named_where_it_lacks_something() {
+    let host = |name: &str, addresses: u8, limits: Limits| GeneratorHost {
+        name: name.to_owned(),
+        limits,
+        interfaces: (0..addresses)
+            .map(|last| Interface {
+                ip: [192, 0, 2, 10 + last].into(),
+                prefix_bits: 24,
+            })
+            .collect(),
+        ..GeneratorHost::default()
+    };
+    let small = Limits {
+        memory_available_bytes: Some(1 << 30),
+        ..plenty()
+    };
+    let models = many_test_environment().models;
+    let foreseen = |generators: &[GeneratorHost]| {
+        let from = LoadFrom::Hosts {
+            generators,
+            listen: [192, 0, 2, 1].into(),
+        };
+        foresee(&plan(MILLION), &models, &plenty(), from)
+    };
+    let both = [host("gen1", 20, plenty()), host("gen2", 20, plenty())];
+    let said = foreseen(&both);
+    assert_eq!(said.refusal, None);
+    let beginnings = [
+        "this machine has room for 1,000,000 connections to epoll-shared: they need about 4.8 GiB of memory (available: 21.0 GiB), and descriptors in 51 tables (at most 20,000 in each)",
+        "host gen1 has room for 500,000 connections to epoll-shared: they need about 2.4 GiB of memory (available: 21.0 GiB), and descriptors in 51 tables (at most 20,000 in each)",
+        "host gen2 has room for 500,000",
+    ];
+    assert_eq!(said.notes.len(), 3);
+    for (note, beginning) in said.notes.iter().zip(beginnings) {
+        assert!(note.starts_with(beginning), "{note}");
+    }
+    let refusal = foreseen(&[host("gen1", 20, plenty()), host("gen2", 20, small)]).refusal;
+    let refusal = refusal.expect("gen2 has too little memory");
+    assert!(
+        refusal.contains("1.0 GiB is available on host gen2"),
+        "{refusal}"
+    );
+    let said = foreseen(&[host("gen1", 2, plenty()), host("gen2", 20, plenty())]);
+    let ports =
+        "of 500,000 connections to epoll-shared host gen1 can hold about 56,464: local ports";
+    assert!(
+        said.notes.iter().any(|note| note.starts_with(ports)),
+        "{:?}",
+        said.notes
+    );
 }

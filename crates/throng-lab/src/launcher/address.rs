@@ -18,18 +18,18 @@ pub(super) struct Place {
 /// chooses for clients.
 const PRIVATE_PORT: u16 = 7000;
 
-/// Chooses one of the family, at the place of this number among those of the target. A built-in server asks the kernel for a port itself (`:0`) and tells; a command has to be
+/// Chooses one of the family, on `named` or on loopback, at the place of this number among those of the target. A built-in server asks the kernel for a port itself (`:0`) and tells; a command has to be
 /// told a number, so a port is chosen that is free at this moment. Between the choice and the server's own bind somebody
 /// else may take it, which the look-up of the listener's owner notices.
 pub(super) fn choose(
-    family: ListenFamily,
+    (family, named): (ListenFamily, Option<IpAddr>),
     number: u32,
     needs_port: bool,
     network: &Network,
 ) -> Result<Place, LaunchError> {
     let ip: IpAddr = match family {
-        ListenFamily::Ipv4 => Ipv4Addr::LOCALHOST.into(),
-        ListenFamily::Ipv6 => Ipv6Addr::LOCALHOST.into(),
+        ListenFamily::Ipv4 => named.unwrap_or(Ipv4Addr::LOCALHOST.into()),
+        ListenFamily::Ipv6 => named.unwrap_or(Ipv6Addr::LOCALHOST.into()),
         ListenFamily::Unix => {
             let folder = tempfile::Builder::new()
                 .prefix("throng-")
@@ -49,7 +49,7 @@ pub(super) fn choose(
         let free = TcpListener::bind((ip, 0)).and_then(|listener| listener.local_addr());
         Address::Tcp(free.map_err(|source| LaunchError::NoPort { ip, source })?)
     } else {
-        Address::any_loopback_port(ip)
+        Address::Tcp((ip, 0).into())
     };
     Ok(Place {
         address,

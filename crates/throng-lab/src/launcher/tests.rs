@@ -47,6 +47,7 @@ fn launch_in(setting: &Setting, command: &str) -> Result<Server, LaunchError> {
         catalogue: &Prepared::default(),
         networks: &Networks::host(),
         interrupted: &interrupted,
+        listen: None,
     };
     launcher.launch(&target(command))
 }
@@ -210,6 +211,7 @@ fn a_stranger_at_the_address_is_not_taken_for_the_server() {
         catalogue: &Prepared::default(),
         networks: &Networks::host(),
         interrupted: &interrupted,
+        listen: None,
     };
     let command =
         command::users("sh -c 'sleep 0.3; echo address in use; exit 1'", &address).expect("words");
@@ -238,6 +240,7 @@ fn an_interrupt_ends_the_wait() {
         catalogue: &Prepared::default(),
         networks: &Networks::host(),
         interrupted: &interrupted,
+        listen: None,
     };
     let error = launcher
         .launch(&target("sh -c 'sleep 1000' {port}"))

@@ -24,7 +24,6 @@ use throng_sys::packet::{Interfaces, TapError};
 
 use super::capture::TrialCapture;
 use super::periodic::Periodic;
-use super::running::is_local;
 use crate::explain::FlowSeen;
 use segments::{Ledger, Segments};
 
@@ -71,13 +70,9 @@ impl HandshakeObserver {
     pub(crate) fn start(
         network: &Network,
         server: SocketAddr,
+        interfaces: Interfaces,
         capture: Option<TrialCapture>,
     ) -> Result<Self, TapError> {
-        let interfaces = if network.is_private() || is_local(server.ip()) {
-            Interfaces::Loopback
-        } else {
-            Interfaces::All
-        };
         let watch = Segments::watch(network, server, interfaces, capture)?;
         let periodic = Periodic::start("handshakes", PERIOD_NS, watch, Segments::read)?;
         Ok(Self(periodic))

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use throng_record::{AcceptQueueRecord, DepthSample, ListenerRecord};
 use throng_sys::namespace::Network;
+use throng_sys::packet::Interfaces;
 
 use super::accept_queue::{AcceptQueueObserver, AcceptQueueSeen, ListenerSeen, PERIOD_NS};
 use super::capture::TrialCapture;
@@ -42,8 +43,14 @@ impl KernelAccount {
     pub(crate) fn start(
         network: &Network,
         server: SocketAddr,
+        is_loaded_from_elsewhere: bool,
         capture: Option<TrialCapture>,
     ) -> Self {
+        let server_is_here = network.is_private() || is_local(server.ip());
+        let interfaces = match server_is_here && !is_loaded_from_elsewhere {
+            true => Interfaces::Loopback,
+            false => Interfaces::All,
+        };
         let mut account = Self {
             server,
             queue: None,
@@ -51,14 +58,14 @@ impl KernelAccount {
             was_listening: None,
             unseen: Vec::new(),
         };
-        if network.is_private() || is_local(server.ip()) {
+        if server_is_here {
             account.watch_queue(network);
         } else {
             account.unseen.push(format!(
                 "the accept queue of {server} and the counters of its kernel (ListenOverflows and others): they are on another host; run throng there as well, or look with `ss -ltn` and `nstat -az`"
             ));
         }
-        match HandshakeObserver::start(network, server, capture) {
+        match HandshakeObserver::start(network, server, interfaces, capture) {
             Ok(observer) => account.handshakes = Some(observer),
             Err(error) => account.unseen.push(error.to_string()),
         }

@@ -15,7 +15,7 @@ pub(super) struct Cpus {
 }
 
 /// Explicit choices are checked; by default the server gets the first half of the allowed CPUs and the generator the rest,
-/// and on a single CPU neither is pinned. Where nothing is launched there is no server to make room for.
+/// and on a single CPU neither is pinned. Where nothing is launched there is no server to make room for, nor where the load comes from other hosts a generator.
 pub(super) fn of_sides(
     point: &Point,
     environment: &Environment,
@@ -30,6 +30,9 @@ pub(super) fn of_sides(
         }),
         Some(CpuChoice::Pinned { server, generator }) => {
             let server = explicit("server", server.as_deref(), allowed)?;
+            if environment.is_loaded_from_elsewhere() {
+                return elsewhere(server, generator.as_deref(), environment);
+            }
             let generator = explicit("generator", generator.as_deref(), allowed)?;
             let rest = |taken: &[u32]| -> Vec<u32> {
                 allowed
@@ -52,9 +55,10 @@ pub(super) fn of_sides(
             }
             Ok(Cpus { server, generator })
         }
-        None if targets
-            .iter()
-            .all(|target| target.kind == TargetKind::Running) =>
+        None if environment.is_loaded_from_elsewhere()
+            || targets
+                .iter()
+                .all(|target| target.kind == TargetKind::Running) =>
         {
             Ok(Cpus {
                 server: vec![],
@@ -79,6 +83,21 @@ pub(super) fn of_sides(
             })
         }
     }
+}
+
+/// Each side has a machine for itself, and only what is named is pinned; the generators' CPUs on every host alike.
+fn elsewhere(
+    server: Option<Vec<u32>>,
+    generator: Option<&[u32]>,
+    environment: &Environment,
+) -> Result<Cpus, PlanError> {
+    for host in &environment.generators {
+        explicit("generator", generator, &host.cpus_allowed)?;
+    }
+    Ok(Cpus {
+        server: server.unwrap_or_default(),
+        generator: generator.map_or_else(Vec::new, <[u32]>::to_vec),
+    })
 }
 
 pub(super) fn explicit(

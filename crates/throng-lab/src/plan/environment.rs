@@ -1,8 +1,10 @@
 //! What of the machine and of this throng a plan is resolved against.
 
+use serde::{Deserialize, Serialize};
 use throng_findings::Limits;
 use throng_record::{BuiltInModel, TargetRecord};
 
+use super::Interface;
 use throng_catalogue::catalogue::Catalogue;
 
 /// The surroundings that decide defaults and what is possible. Made by [`Environment::detect`], or by hand in tests.
@@ -20,6 +22,43 @@ pub struct Environment {
     pub kernel_settings: Vec<String>,
     /// What bounds the number of connections.
     pub limits: Limits,
+    /// The hosts that generate the load; none where it is generated here.
+    pub generators: Vec<GeneratorHost>,
+}
+
+/// A host that generates load for a server elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratorHost {
+    /// What it calls itself.
+    pub name: String,
+    /// CPUs that its generator may use.
+    pub cpus_allowed: Vec<u32>,
+    /// Why `io_uring` cannot be used there; `None` where it can.
+    pub io_uring_obstacle: Option<String>,
+    /// What bounds the number of its connections.
+    pub limits: Limits,
+    /// Its addresses.
+    pub interfaces: Vec<Interface>,
+}
+
+impl GeneratorHost {
+    /// This machine.
+    #[must_use]
+    pub fn here(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            cpus_allowed: throng_sys::affinity::allowed_cpus(),
+            io_uring_obstacle: crate::machine::io_uring_obstacle(),
+            limits: crate::machine::limits(),
+            interfaces: Interface::own(),
+        }
+    }
+
+    /// Its addresses that are in one network with a server, which connections can come from; at least one, since its route has one.
+    pub(crate) fn source_addresses(&self, server: std::net::IpAddr) -> Vec<std::net::IpAddr> {
+        let near = self.interfaces.iter().filter(|one| one.reaches(server));
+        near.map(|one| one.ip).collect()
+    }
 }
 
 /// The model that a target is, if it is one.
@@ -42,6 +81,40 @@ impl Environment {
         self.catalogue.is_group(word)
     }
 
+    /// Whether the load is generated on other hosts.
+    pub(crate) fn is_loaded_from_elsewhere(&self) -> bool {
+        !self.generators.is_empty()
+    }
+
+    /// Generators, of which each has a part of the connections; at least one.
+    pub(crate) fn number_of_generators(&self) -> u32 {
+        (self.generators.len() as u32).max(1)
+    }
+
+    /// CPUs of the generating host that has the fewest; 0 where none is elsewhere.
+    pub(crate) fn fewest_cpus_elsewhere(&self) -> u32 {
+        let cpus = self.generators.iter().map(|host| host.cpus_allowed.len());
+        cpus.min().unwrap_or(0) as u32
+    }
+
+    /// The fewest descriptors that a shard can have, whichever host it is on.
+    pub(crate) fn open_files_of_generators(&self) -> u64 {
+        let elsewhere = self.generators.iter();
+        let fewest = elsewhere.map(|host| host.limits.open_files_hard).min();
+        fewest.unwrap_or(self.limits.open_files_hard)
+    }
+
+    /// Why `io_uring` cannot be used where the load is generated, by the first that cannot.
+    pub(crate) fn io_uring_obstacle_of_generators(&self) -> Option<String> {
+        if !self.is_loaded_from_elsewhere() {
+            return self.io_uring_obstacle.clone();
+        }
+        self.generators.iter().find_map(|host| {
+            let obstacle = host.io_uring_obstacle.as_ref()?;
+            Some(format!("host {}: {obstacle}", host.name))
+        })
+    }
+
     /// This machine, with the given built-in models and catalogue.
     #[must_use]
     pub fn detect(models: Vec<BuiltInModel>, catalogue: Catalogue) -> Self {
@@ -52,6 +125,7 @@ impl Environment {
             catalogue,
             kernel_settings: throng_sys::sysctl::network::names(),
             limits: crate::machine::limits(),
+            generators: vec![],
         }
     }
 }

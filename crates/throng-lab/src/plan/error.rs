@@ -264,6 +264,14 @@ pub enum PlanError {
         "the io-uring back end cannot be used here: {0}; write --backend epoll or --backend auto (in a plan: backend = \"epoll\" or backend = \"auto\")"
     )]
     IoUring(String),
+    #[error(
+        "the load comes from other hosts, and {what} cannot be had from there: {why}; {instead}"
+    )]
+    FromElsewhere {
+        what: String,
+        why: String,
+        instead: &'static str,
+    },
     #[error(transparent)]
     Kernel(#[from] super::KernelNameError),
     #[error(

@@ -4,6 +4,7 @@
 //! with one combination of values is found before the first trial. The defaults stand with the keys, in [`super::keys`].
 
 mod catalogue;
+mod elsewhere;
 mod fleet;
 mod kernel;
 mod network;
@@ -66,7 +67,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     draft.family = draft.family.or_else(|| usual_family(asks));
     let (mut targets, own) = targets::resolve(&draft, asks, experiment, environment, &mut notes)?;
     asks.check_targets(&draft, &targets)?;
-    let net = network::network(&draft, &targets)?;
+    let net = network::network(&draft, &targets, environment)?;
     let kernel = kernel::resolve(&draft, environment)?;
     let mut resolved =
         |point| setting::resolve(&draft, asks, point, &targets, environment, &mut notes);
@@ -81,6 +82,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
             own::gathered(resolved.collect::<Result<_, PlanError>>()?, targets.len());
         (settings, Some(measured_at))
     };
+    elsewhere::check(&settings, environment)?;
     if draft.workers.is_none() {
         tables::ask_for(&mut targets, &settings, environment, &mut notes);
     }

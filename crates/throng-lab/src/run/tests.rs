@@ -96,6 +96,7 @@ impl Fake {
             patience: Some(patience),
             is_strict,
             stations: None,
+            listen: None,
             throng_program: &self.folder.path().join("throng"),
             catalogue: &Prepared::default(),
             runs_directory: &self.folder.path().join("runs"),

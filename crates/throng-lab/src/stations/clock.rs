@@ -21,6 +21,14 @@ struct RoundTrip {
 }
 
 impl Stations<'_> {
+    /// The clock of each, in the order of the hosts, while nothing is measured.
+    ///
+    /// # Errors
+    /// [`StationsError`] where one does not answer.
+    pub fn clocks(&self) -> Result<Vec<ClockOffset>, StationsError> {
+        self.ranks().map(|rank| self.clock(rank)).collect()
+    }
+
     /// The clock of this station, which has nothing else to do meanwhile.
     pub(super) fn clock(&self, rank: u32) -> Result<ClockOffset, StationsError> {
         message::send(self.link, rank, &Order::Clocks { ticks: TICKS });

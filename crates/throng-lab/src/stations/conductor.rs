@@ -27,6 +27,12 @@ pub(super) struct Post {
     state: State,
 }
 
+impl Post {
+    fn has_failed(&self) -> bool {
+        matches!(&self.state, State::Done(done) if done.failure.is_some())
+    }
+}
+
 enum State {
     Working,
     Waits(PhaseName),
@@ -120,6 +126,9 @@ impl<'a> Conducted<'a> {
         if let Some(under_way) = self.under_way.take() {
             self.events.extend(under_way.rest());
         }
+        if self.posts.iter().any(Post::has_failed) && self.stop_those_that_wait() {
+            return Ok(());
+        }
         let waiting = self.posts.iter().filter_map(|post| match post.state {
             State::Waits(phase) => Some(phase),
             _ => None,
@@ -132,6 +141,19 @@ impl<'a> Conducted<'a> {
             None => self.finish()?,
         }
         Ok(())
+    }
+
+    /// Where one has failed the others' figures are of no job that was asked for. Whether there were any that waited.
+    fn stop_those_that_wait(&mut self) -> bool {
+        let mut have_waited = false;
+        for post in &mut self.posts {
+            if matches!(post.state, State::Waits(_)) {
+                message::send(self.stations.link, post.rank, &Order::Stop);
+                post.state = State::Working;
+                have_waited = true;
+            }
+        }
+        have_waited
     }
 
     fn finish(&mut self) -> Result<(), GeneratorError> {
@@ -148,23 +170,15 @@ impl<'a> Conducted<'a> {
             .iter()
             .find_map(|(post, done)| Some((post, done.failure.as_ref()?)))
         {
-            let name = self.name(post.rank);
-            return Err(GeneratorError::Failed(format!("host {name}: {failure}")));
+            let name = self.stations.name(post.rank);
+            return Err(GeneratorError::Failed(format!("{name}: {failure}")));
         }
-        let (record, hosts, series) = merged(parts)?;
+        let (record, hosts, series) =
+            merged(parts, (self.stations.hosts(), self.stations.generators()))?;
         self.outcome = Outcome { hosts, series };
         let record = Box::new(record);
         self.events.push_back(LoadEvent::Finished { record });
         Ok(())
-    }
-
-    fn name(&self, rank: u32) -> String {
-        let mut hosts = self.stations.hosts().iter();
-        let host = hosts.find(|host| host.rank == rank);
-        host.map_or_else(
-            || rank.to_string(),
-            |host| format!("{} (rank {rank})", host.name),
-        )
     }
 
     /// Whether nobody is to be spoken to, and until when.
@@ -284,10 +298,9 @@ impl Generating for Conducted<'_> {
         }
     }
 
-    fn interrupt(&mut self) {
-        for post in &self.posts {
-            message::send(self.stations.link, post.rank, &Order::Interrupt);
-        }
+    /// Stations at work do not listen, and what interrupts the lab interrupts them too: mpirun sends its signal to all, and kills all a second later.
+    fn interrupt(&mut self) -> Duration {
+        Duration::ZERO
     }
 
     fn is_silent_while_at_work(&self) -> bool {

@@ -1,16 +1,22 @@
 //! From what the stations measured and saw to one record, and a part of it for each host.
 
 use throng_record::merge::{MergeError, Part, merge};
-use throng_record::{HostPart, LoadRecord, Phases, SeriesSample};
+use throng_record::{Host, HostPart, LoadRecord, Phases, SeriesSample};
 
 use super::conductor::Post;
 use super::message::Done;
 use crate::generator::GeneratorError;
+use crate::plan::GeneratorHost;
 
 type Merged = (LoadRecord, Vec<HostPart>, Vec<SeriesSample>);
 
-pub(super) fn merged(parts: Vec<(Post, Done)>) -> Result<Merged, GeneratorError> {
-    let mut hosts: Vec<HostPart> = parts.iter().map(|(post, done)| host(post, done)).collect();
+/// `hosts`: who they are.
+pub(super) fn merged(
+    parts: Vec<(Post, Done)>,
+    (hosts, generators): (&[Host], &[GeneratorHost]),
+) -> Result<Merged, GeneratorError> {
+    let part = |(post, done): &(Post, Done)| host(post, done, hosts.iter().zip(generators));
+    let mut hosts: Vec<HostPart> = parts.iter().map(part).collect();
     let series = series(&parts);
     let all: Vec<Moments> = parts
         .iter()
@@ -30,22 +36,37 @@ pub(super) fn merged(parts: Vec<(Post, Done)>) -> Result<Merged, GeneratorError>
     Ok((record, hosts, series))
 }
 
-fn host(post: &Post, done: &Done) -> HostPart {
-    let exchange = done
-        .record
-        .as_ref()
-        .and_then(|record| record.phases.exchange());
+fn host<'a>(
+    post: &Post,
+    done: &Done,
+    mut hosts: impl Iterator<Item = (&'a Host, &'a GeneratorHost)>,
+) -> HostPart {
+    let own = hosts.find(|(host, _)| host.rank == post.rank);
+    let limits = own.map(|(_, generator)| &generator.limits);
+    let phases = done.record.as_ref().map(|record| &record.phases);
+    let exchange = phases.and_then(Phases::exchange);
     HostPart {
         rank: post.rank,
+        name: own.map_or_else(String::new, |(host, _)| host.name.clone()),
         first_connection: post.fleet.first_connection,
         connections: post.fleet.connections,
+        connected: phases.map_or(0, Phases::kept),
+        errors: phases.map(Phases::errors).unwrap_or_default(),
+        source_addresses: done.source_addresses,
+        local_ports: limits.and_then(|limits| {
+            let (first, last) = limits.ip_local_port_range?;
+            Some(u32::from(last.saturating_sub(first)) + 1)
+        }),
+        open_files_hard: limits.map(|limits| limits.open_files_hard),
         clock: post.clock,
         start_skew_ns: 0,
         window_skew_ns: None,
         replies: exchange.map_or(0, |exchange| exchange.replies),
+        latency: exchange.map(|exchange| exchange.latency.clone()),
         generator: done.generator.clone(),
         stolen_share: done.stolen_share,
         others_share: done.others_share,
+        throttled_share: done.throttled_share,
         kernel_counters: done.kernel_counters.clone(),
     }
 }

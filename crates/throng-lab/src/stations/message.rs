@@ -1,5 +1,6 @@
 //! What the lab and its stations say to each other, as JSON.
 
+use crate::plan::GeneratorHost;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use throng_record::side::CounterDeltas;
 use throng_record::{LoadJob, LoadRecord, Machine, PhaseName, SeriesSample, SideRecord};
@@ -24,8 +25,20 @@ pub(super) enum Order {
     Begin {
         at_monotonic_ns: u64,
     },
-    /// End early, in order.
-    Interrupt,
+    /// Do not begin the phase that you wait before: another host has failed, and the job is over.
+    Stop,
+    /// So many messages come from this rank, each to be sent back at once; say first that you are about to.
+    Answer {
+        to: u32,
+        number: u32,
+    },
+    /// Send so many messages to this rank, which sends them back.
+    Exchange {
+        with: u32,
+        number: u32,
+        bytes: u32,
+    },
+    /// Nothing more is wanted; a job under way ends early.
     Leave,
 }
 
@@ -34,7 +47,7 @@ pub(super) enum Order {
 pub(super) enum Report {
     Host {
         version: String,
-        name: String,
+        generator: Box<GeneratorHost>,
         machine: Box<Machine>,
     },
     Clock {
@@ -45,6 +58,13 @@ pub(super) enum Report {
         phase: PhaseName,
     },
     Done(Box<Done>),
+    /// It is about to send back what comes.
+    Answers,
+    /// What messages to another rank took.
+    Exchanged {
+        shortest_ns: u64,
+        all_ns: u64,
+    },
 }
 
 /// All that came of a station's part.
@@ -54,9 +74,12 @@ pub(super) struct Done {
     pub(super) failure: Option<String>,
     pub(super) was_interrupted: bool,
     pub(super) record: Option<LoadRecord>,
+    /// Addresses that its connections come from, at least.
+    pub(super) source_addresses: u32,
     pub(super) generator: Option<SideRecord>,
     pub(super) stolen_share: Option<f64>,
     pub(super) others_share: Option<f64>,
+    pub(super) throttled_share: Option<f64>,
     pub(super) kernel_counters: CounterDeltas,
     /// By its own clock, from `started_at_monotonic_ns` on.
     pub(super) series: Vec<SeriesSample>,
@@ -70,6 +93,8 @@ impl Report {
             Self::Clock { .. } => "a clock's time",
             Self::Waits { .. } => "that it waits",
             Self::Done(_) => "a result",
+            Self::Answers => "that it sends messages back",
+            Self::Exchanged { .. } => "what messages took",
         }
     }
 }

@@ -1,21 +1,23 @@
 //! A station: it waits for orders, does its part of each job with a generator of its own, and observes that.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use throng_child::guard::Guard;
-use throng_record::{LoadJob, PhaseName};
+use throng_record::{LoadJob, PhaseName, SourceAddresses};
 use throng_sys::affinity::allowed_cpus;
 use throng_sys::clock::monotonic_ns;
 use throng_sys::limits;
 use throng_sys::namespace::Network;
 
 use super::message::{self, Done, Order, Report};
-use super::{Link, StationsError, Waiting, wait};
+use super::{Link, StationsError, Waiting, pair, sources, wait};
 use crate::generator::Generator;
 use crate::machine;
 use crate::observer::{GeneratorFigures, Observations, Observer};
+use crate::plan::GeneratorHost;
 use crate::series::Series;
 use crate::trial::follow::{Following, follow};
 
@@ -23,6 +25,8 @@ use crate::trial::follow::{Following, follow};
 const LAB: u32 = 0;
 /// Between two orders the lab may launch servers, or wait for one that serves a long time.
 const ORDER_MAX: Duration = Duration::from_secs(3_600);
+/// As often it looks whether it is interrupted.
+const GLANCE: Duration = Duration::from_millis(100);
 /// A tick follows a tick.
 const TICK_MAX: Duration = Duration::from_secs(5);
 
@@ -42,21 +46,40 @@ pub fn attend(
         link,
         throng_program,
         interrupted,
+        is_stopped: Cell::new(false),
     };
     loop {
-        match station.order(ORDER_MAX, Waiting::Lazy)? {
+        let Some(order) = station.next_order()? else {
+            return Ok(());
+        };
+        match order {
             Order::Describe => station.report(&Report::Host {
                 version: version.to_owned(),
-                name: name.to_owned(),
+                generator: Box::new(GeneratorHost::here(name)),
                 machine: Box::new(machine::describe()),
             }),
             Order::Clocks { ticks } => station.tell_time(ticks)?,
             Order::Work { job } => {
-                let done = station.work(&job);
+                let done = station.work(*job);
                 station.report(&Report::Done(Box::new(done)));
             }
+            Order::Answer { to, number } => {
+                station.report(&Report::Answers);
+                pair::answer(link, to, number)?;
+            }
+            Order::Exchange {
+                with,
+                number,
+                bytes,
+            } => {
+                let took = pair::exchange(link, with, number, bytes)?;
+                station.report(&Report::Exchanged {
+                    shortest_ns: took.shortest_ns,
+                    all_ns: took.all_ns,
+                });
+            }
             // Of an order that is over.
-            Order::Tick | Order::Begin { .. } | Order::Interrupt => {}
+            Order::Tick | Order::Begin { .. } | Order::Stop => {}
             Order::Leave => return Ok(()),
         }
     }
@@ -66,11 +89,31 @@ struct Station<'a> {
     link: &'a dyn Link,
     throng_program: &'a Path,
     interrupted: &'a AtomicBool,
+    /// Whether the lab has ended the job under way.
+    is_stopped: Cell<bool>,
 }
 
 impl Station<'_> {
+    /// `None` where it is interrupted.
+    fn next_order(&self) -> Result<Option<Order>, StationsError> {
+        let since = Instant::now();
+        while !self.is_interrupted() {
+            if let Some((from, bytes)) = wait(self.link, GLANCE, Waiting::Lazy) {
+                return message::read(from, &bytes).map(Some);
+            }
+            if since.elapsed() > ORDER_MAX {
+                return Err(silent());
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
     fn order(&self, patience: Duration, waiting: Waiting) -> Result<Order, StationsError> {
-        let (from, bytes) = wait(self.link, patience, waiting).ok_or(StationsError::Silent(LAB))?;
+        let (from, bytes) = wait(self.link, patience, waiting).ok_or_else(silent)?;
         message::read(from, &bytes)
     }
 
@@ -87,18 +130,22 @@ impl Station<'_> {
         Ok(())
     }
 
-    fn work(&self, job: &LoadJob) -> Done {
+    fn work(&self, mut job: LoadJob) -> Done {
+        let failed = |failure: String| Done {
+            failure: Some(failure),
+            ..Done::default()
+        };
+        if let Err(failure) = sources::fit(&mut job.fleet, &GeneratorHost::here("")) {
+            return failed(failure);
+        }
+        let job = &job;
+        self.is_stopped.set(false);
         let started_at_ns = monotonic_ns();
         let network = Network::own();
         let cpus = &job.fleet.cpus;
         let generator = match Generator::start(self.throng_program, cpus, &network) {
             Ok(generator) => generator,
-            Err(error) => {
-                return Done {
-                    failure: Some(error.to_string()),
-                    ..Done::default()
-                };
-            }
+            Err(error) => return failed(error.to_string()),
         };
         let mut observer = Observer::new(None, network.clone());
         observer.expect(job, None);
@@ -112,7 +159,7 @@ impl Station<'_> {
         generator.begin(job);
         let series = Series::new(started_at_ns, network, None, Some(generator.pid()));
         let following = Following {
-            interrupted: self.interrupted,
+            is_interrupted: &|| self.is_interrupted() || self.is_stopped.get(),
             fleet: &job.fleet,
             started_at_ns,
         };
@@ -139,6 +186,10 @@ impl Station<'_> {
                 record.phases.add_costs(seen.phase_costs.clone());
                 record
             }),
+            source_addresses: match &job.fleet.source {
+                SourceAddresses::List(list) => list.len() as u32,
+                SourceAddresses::Spread | SourceAddresses::Kernel => 1,
+            },
             series: ended.series,
             started_at_monotonic_ns: started_at_ns,
             ..shares(seen)
@@ -149,16 +200,26 @@ impl Station<'_> {
     fn before(&self, phase: PhaseName) -> Option<u64> {
         self.report(&Report::Waits { phase });
         loop {
-            if self.interrupted.load(Ordering::Relaxed) {
+            if self.is_interrupted() {
                 return None;
             }
-            match self.order(Duration::from_millis(100), Waiting::Lazy) {
+            match self.order(GLANCE, Waiting::Lazy) {
                 Ok(Order::Begin { at_monotonic_ns }) => return Some(at_monotonic_ns),
-                Ok(Order::Interrupt) => self.interrupted.store(true, Ordering::Relaxed),
+                Ok(Order::Stop) => {
+                    self.is_stopped.set(true);
+                    return None;
+                }
+                // The lab has ended.
+                Ok(Order::Leave) => self.interrupted.store(true, Ordering::Relaxed),
                 Ok(_) | Err(_) => {}
             }
         }
     }
+}
+
+/// The lab says nothing.
+fn silent() -> StationsError {
+    StationsError::Silent("the lab (rank 0)".to_owned())
 }
 
 /// What the host saw of its generator.
@@ -173,6 +234,7 @@ fn shares(seen: Observations) -> Done {
         stolen_share: seen
             .stolen
             .and_then(|stolen| share(stolen.stolen_ns, stolen.all_ns)),
+        throttled_share: seen.throttled_share,
         others_share: others_ns.and_then(|others_ns| share(others_ns, window_ns)),
         generator: seen.generator,
         kernel_counters: seen.kernel_counters,

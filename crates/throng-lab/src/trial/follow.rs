@@ -1,6 +1,5 @@
 //! Following a generator from its start to its record, observing at each of its events: in a trial, and on a host that only generates.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use throng_record::{FleetSpec, HostPart, LoadEvent, LoadRecord, Outcome, PhaseName, SeriesSample};
@@ -14,8 +13,6 @@ use crate::series::Series;
 
 /// Beyond the time limits of connect and reply: a generator that works tells something ten times a second.
 const SILENCE_SPARE: Duration = Duration::from_secs(5);
-/// How long an interrupted generator may take to close its connections and to report.
-const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// How the loading ended.
 pub(crate) struct Ended {
@@ -52,7 +49,8 @@ impl Ended {
 /// What there is to know of a generator's work.
 #[derive(Clone, Copy)]
 pub(crate) struct Following<'a> {
-    pub(crate) interrupted: &'a AtomicBool,
+    /// Whether it is to end early.
+    pub(crate) is_interrupted: &'a dyn Fn() -> bool,
     pub(crate) fleet: &'a FleetSpec,
     pub(crate) started_at_ns: u64,
 }
@@ -93,12 +91,12 @@ pub(crate) fn follow(
         series.sample_if_due(observer, progress.replies);
         let elapsed = Duration::from_nanos(monotonic_ns().saturating_sub(following.started_at_ns));
         on_progress(progress.phase, progress.replies, elapsed);
-        if let Err(error) = watch.look(following.interrupted, &mut *generator) {
+        if let Err(error) = watch.look((following.is_interrupted)(), &mut *generator) {
             break Err(error);
         }
     };
     observer.border(None);
-    let was_interrupted = watch.interrupted_at.is_some();
+    let was_interrupted = watch.ends_at.is_some();
     // A result is there: let it leave by itself. Otherwise it is of no use any more, and is killed when dropped.
     let (hosts, of_hosts) = match result {
         Ok(_) => generator.end(),
@@ -176,7 +174,8 @@ struct Watch {
     /// Whether others see to it that it does not fall silent.
     is_watched_elsewhere: bool,
     heard_at: Instant,
-    interrupted_at: Option<Instant>,
+    /// Of an interrupted one: what it has not told by then is not waited for.
+    ends_at: Option<Instant>,
 }
 
 impl Watch {
@@ -187,7 +186,7 @@ impl Watch {
             is_watched_elsewhere,
             silence_max: connect.saturating_add(reply).saturating_add(SILENCE_SPARE),
             heard_at: Instant::now(),
-            interrupted_at: None,
+            ends_at: None,
         }
     }
 
@@ -197,20 +196,19 @@ impl Watch {
 
     fn look(
         &mut self,
-        interrupted: &AtomicBool,
+        is_interrupted: bool,
         generator: &mut dyn Generating,
     ) -> Result<(), GeneratorError> {
         let silent = GeneratorError::Silent(self.heard_at.elapsed().as_secs());
         if self.heard_at.elapsed() > self.silence_max && !self.is_watched_elsewhere {
             return Err(silent);
         }
-        match self.interrupted_at {
-            None if interrupted.load(Ordering::Relaxed) => {
-                self.interrupted_at = Some(Instant::now());
-                generator.interrupt();
+        match self.ends_at {
+            None if is_interrupted => {
+                self.ends_at = Some(Instant::now() + generator.interrupt());
                 Ok(())
             }
-            Some(at) if at.elapsed() > INTERRUPT_GRACE => Err(silent),
+            Some(at) if Instant::now() >= at => Err(silent),
             _ => Ok(()),
         }
     }

@@ -24,6 +24,7 @@ pub(super) fn between(first: &Named<'_>, other: &Named<'_>) -> Vec<String> {
         ),
         ("throng", machine(|run| run.throng_version.clone())),
         ("network", machine(|run| run.network.used.name().to_owned())),
+        ("load from", machine(load_in_words)),
         ("repeats", machine(|run| run.plan.repeats.to_string())),
         ("quick form", machine(|run| run.plan.quick.to_string())),
         ("begun", machine(|run| run.started_at.clone())),
@@ -48,6 +49,13 @@ pub(super) fn between(first: &Named<'_>, other: &Named<'_>) -> Vec<String> {
     });
     cautions.extend(same_rows.take(1));
     cautions
+}
+
+fn load_in_words(run: &RunRecord) -> String {
+    match run.hosts.len() as u64 {
+        0 => "the machine itself".to_owned(),
+        number => format::plural(number, "host"),
+    }
 }
 
 /// A setting under its words, with all that was asked but which CPUs.

@@ -4,6 +4,7 @@ use crate::compare::{self, Comparison};
 use crate::experiments;
 use crate::format::ABSENT;
 use crate::grid::Grid;
+use crate::hosts;
 use crate::outcome::short_throughput;
 use crate::overview::{self, Overview};
 use crate::row::Row;
@@ -96,6 +97,7 @@ pub(super) fn of(summary: &Summary<'_>) -> Vec<Table> {
         }
     }
     tables.extend(Overview::of(summary).map(|overview| along(summary, overview)));
+    tables.extend(hosts::sheet(summary).iter().flat_map(sheet));
     tables
 }
 

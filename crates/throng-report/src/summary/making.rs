@@ -6,7 +6,7 @@ use super::{Summary, Unseen};
 use crate::experiment::Experiment;
 use crate::figure::Figure;
 use crate::row::{self, Row};
-use crate::{checks, disturbed, experiments, figures, findings, ranking, slowest, target};
+use crate::{checks, disturbed, experiments, figures, findings, hosts, ranking, slowest, target};
 
 /// Version of the form of [`Summary`] as JSON.
 const SCHEMA_VERSION: u32 = 2;
@@ -39,6 +39,7 @@ impl<'a> Summary<'a> {
             plan,
             network: &record.network,
             machine: &record.machine,
+            hosts: hosts::rows(record),
             leading: experiment.leading(plan),
             unit: experiment.unit(),
         };

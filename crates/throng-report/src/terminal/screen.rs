@@ -8,6 +8,7 @@ use crate::context;
 use crate::experiments;
 use crate::findings::Found;
 use crate::grid::Grid;
+use crate::hosts;
 use crate::notes;
 use crate::overview::{self, Overview};
 use crate::view::{self, Brief};
@@ -100,6 +101,7 @@ impl Page<'_> {
         let mut phrases = context::measurement(summary.plan);
         phrases.extend(context::run(summary).pop());
         text += &self.wrapped(&phrases.join(" · "), "", Style::new());
+        text += &self.circumstances(&hosts::circumstances(summary));
         if let Some(warning) = context::cut_short(summary) {
             text += &self.wrapped(&warning, "", Style::new().bold());
         }

@@ -12,6 +12,7 @@ mod fixture;
 mod gates;
 mod hdr_log;
 mod hold;
+mod hosts;
 mod languages;
 mod rates;
 mod services;

@@ -1,5 +1,7 @@
 //! `throng doctor`: what this machine allows, for people or for programs.
 
+mod hosts;
+
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
@@ -9,6 +11,7 @@ use throng_record::format::plural;
 use crate::doctor::{Line, Section, Status, examine};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hosts::Hosts;
 use crate::output::{self, Audience};
 
 const AFTER_HELP: &str = "\
@@ -40,7 +43,10 @@ struct Examination<'a> {
     sections: &'a [Section],
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &Arguments, hosts: Option<&Hosts<'_>>) -> Result<Exit, Failure> {
+    if let Some(hosts) = hosts {
+        return over_hosts(arguments, hosts);
+    }
     let sections = examine();
     let text = match arguments.format {
         Audience::Terminal => for_people(&sections),
@@ -50,6 +56,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if count(&sections, Status::Unusable) > 0 {
         return Ok(Exit::Failed);
     }
+    Ok(Exit::Success)
+}
+
+/// Of several hosts those figures that bound a run over them; each has its own `throng doctor` for the rest.
+fn over_hosts(arguments: &Arguments, hosts: &Hosts<'_>) -> Result<Exit, Failure> {
+    let stations = hosts.muster()?;
+    let examined = hosts::Examination::of(&stations).map_err(Failure::failed)?;
+    let text = match arguments.format {
+        Audience::Terminal => examined.for_people(),
+        Audience::Json => output::json(&examined),
+    };
+    output::write(&text, None)?;
     Ok(Exit::Success)
 }
 

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::experiment::{self, Inputs, RunFlags};
 use crate::failure::Failure;
 use crate::flags::PlanFlags;
+use crate::hosts::{Hosts, ListenFlag};
 
 mod accept;
 mod backlog;
@@ -33,15 +34,15 @@ pub(crate) enum OfExperiment {
 }
 
 impl OfExperiment {
-    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, hosts: Option<&Hosts<'_>>) -> Result<Exit, Failure> {
         match self {
-            Self::Echo(arguments) => arguments.run(),
-            Self::Backlog(arguments) => arguments.run(),
-            Self::Accept(arguments) => arguments.run(),
-            Self::Fanout(arguments) => arguments.run(),
-            Self::Hold(arguments) => arguments.run(),
-            Self::Churn(arguments) => arguments.run(),
-            Self::Services(arguments) => arguments.run(),
+            Self::Echo(arguments) => arguments.run(hosts),
+            Self::Backlog(arguments) => arguments.run(hosts),
+            Self::Accept(arguments) => arguments.run(hosts),
+            Self::Fanout(arguments) => arguments.run(hosts),
+            Self::Hold(arguments) => arguments.run(hosts),
+            Self::Churn(arguments) => arguments.run(hosts),
+            Self::Services(arguments) => arguments.run(hosts),
         }
     }
 }
@@ -96,10 +97,12 @@ pub(crate) struct Launched {
     command: Vec<String>,
     #[command(flatten)]
     catalogue: CatalogueFlag,
+    #[command(flatten)]
+    listen: ListenFlag,
 }
 
 impl<M: Measures> Arguments<M> {
-    fn run(&self) -> Result<Exit, Failure> {
+    fn run(&self, hosts: Option<&Hosts<'_>>) -> Result<Exit, Failure> {
         let launched = self.own.launched();
         let commands = launched.map_or(&[][..], |launched| &launched.command);
         let targets = experiment::targets(&self.targets, commands);
@@ -111,6 +114,8 @@ impl<M: Measures> Arguments<M> {
         let inputs = Inputs {
             capture: self.own.capture(),
             catalogue: launched.and_then(|launched| launched.catalogue.folder()),
+            listen: launched.and_then(|launched| launched.listen.listen),
+            hosts,
         };
         experiment::carry_out(PlanDraft::of(M::EXPERIMENT), flags, &self.run, inputs)
     }

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::experiment::{self, CaptureFlag, Inputs, RunFlags};
 use crate::failure::Failure;
 use crate::flags::PlanFlags;
+use crate::hosts::{Hosts, ListenFlag};
 use crate::output;
 use throng_catalogue::suggest::nearest;
 
@@ -44,12 +45,21 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     catalogue: CatalogueFlag,
     #[command(flatten)]
+    listen: ListenFlag,
+    #[command(flatten)]
     run: RunFlags,
     #[command(flatten)]
     capture: CaptureFlag,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+impl Arguments {
+    /// Not where it only lists.
+    pub(crate) fn measures(&self) -> bool {
+        !self.list
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, hosts: Option<&Hosts<'_>>) -> Result<Exit, Failure> {
     if arguments.list {
         output::write(&listing()?, None)?;
         return Ok(Exit::Success);
@@ -59,6 +69,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let inputs = Inputs {
         capture: arguments.capture.file(),
         catalogue: arguments.catalogue.folder(),
+        listen: arguments.listen.listen,
+        hosts,
     };
     experiment::carry_out(draft, flags, &arguments.run, inputs)
 }

@@ -18,6 +18,7 @@ fn record_of(plan: &str, trials: &[&[CheckKind]]) -> RunRecord {
         catalogue: throng_catalogue::catalogue::Catalogue::default(),
         kernel_settings: vec![],
         limits: throng_findings::Limits::default(),
+        generators: vec![],
     };
     let plan = resolve(draft, &environment).expect("resolves").plan;
     RunRecord {

@@ -161,7 +161,7 @@ fn observer(
     server: SocketAddr,
     capture: Option<TrialCapture>,
 ) -> Option<HandshakeObserver> {
-    match HandshakeObserver::start(network, server, capture) {
+    match HandshakeObserver::start(network, server, Interfaces::Loopback, capture) {
         Err(TapError::NotPermitted(_)) => None,
         observer => Some(observer.unwrap()),
     }

@@ -28,22 +28,27 @@ pub(super) struct Timeouts {
 pub(super) fn backend(point: &Point, environment: &Environment) -> Result<Backend, PlanError> {
     match (
         point.backend.unwrap_or_else(|| point.usual("backend")),
-        &environment.io_uring_obstacle,
+        environment.io_uring_obstacle_of_generators(),
     ) {
         (BackendChoice::Epoll, _) | (BackendChoice::Auto, Some(_)) => Ok(Backend::Epoll),
         (BackendChoice::Auto | BackendChoice::IoUring, None) => Ok(Backend::IoUring),
-        (BackendChoice::IoUring, Some(obstacle)) => Err(PlanError::IoUring(obstacle.clone())),
+        (BackendChoice::IoUring, Some(obstacle)) => Err(PlanError::IoUring(obstacle)),
     }
 }
 
-/// By default one for each CPU of the generator, 1 where it is not pinned, as many more as need a descriptor table, and never more than connections.
+/// Of each generator. By default one for each of its CPUs, 1 where it is not pinned and is here, as many more as need a descriptor table, and never more than
+/// connections.
 pub(super) fn shards(
     point: &Point,
     asked: &Asked,
     generator_cpus: &[u32],
-    open_files_hard: u64,
+    environment: &Environment,
 ) -> Result<u32, PlanError> {
     let connections = asked.connections;
+    let cpus = match generator_cpus.len() {
+        0 => environment.fewest_cpus_elsewhere(),
+        pinned => pinned as u32,
+    };
     // What belongs together is one thread's.
     let most = asked.phases.clients(connections);
     match point.shards {
@@ -58,8 +63,10 @@ pub(super) fn shards(
         }),
         Some(shards) => Ok(shards),
         None => {
-            let tables = tables::needed(connections, open_files_hard, OF_A_SHARD);
-            Ok((generator_cpus.len() as u32).max(tables).min(most))
+            let own = connections.div_ceil(environment.number_of_generators());
+            let limit = environment.open_files_of_generators();
+            let tables = tables::needed(own, limit, OF_A_SHARD);
+            Ok(cpus.max(tables).min(most))
         }
     }
 }

@@ -4,12 +4,25 @@ use std::net::IpAddr;
 
 use throng_record::{Network, TargetKind, TargetRecord};
 
-use crate::plan::{PlanDraft, PlanError};
+use crate::plan::{Environment, PlanDraft, PlanError};
 
 /// The network that is asked for, if all that is wanted of it can be had there.
-pub(super) fn network(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<Network, PlanError> {
+pub(super) fn network(
+    draft: &PlanDraft,
+    targets: &[TargetRecord],
+    environment: &Environment,
+) -> Result<Network, PlanError> {
     let is_launched = |target: &TargetRecord| target.kind != TargetKind::Running;
+    let is_loaded_from_elsewhere = environment.is_loaded_from_elsewhere();
     let net = match draft.net {
+        Some(Network::Private) if is_loaded_from_elsewhere => {
+            return Err(PlanError::FromElsewhere {
+                what: "net = \"private\"".to_owned(),
+                why: "no other host reaches into a private network".to_owned(),
+                instead: "leave net out",
+            });
+        }
+        _ if is_loaded_from_elsewhere => Network::Host,
         _ if !targets.iter().any(is_launched) => Network::Host,
         asked => asked.unwrap_or(Network::Private),
     };
@@ -26,12 +39,20 @@ pub(super) fn network(draft: &PlanDraft, targets: &[TargetRecord]) -> Result<Net
         .as_ref()
         .is_some_and(|kernel| !kernel.0.is_empty());
     if net == Network::Host && has_settings {
-        return Err(without_private_network(draft));
+        return Err(without_private_network(draft, is_loaded_from_elsewhere));
     }
     Ok(net)
 }
 
-fn without_private_network(draft: &PlanDraft) -> PlanError {
+fn without_private_network(draft: &PlanDraft, is_loaded_from_elsewhere: bool) -> PlanError {
+    if is_loaded_from_elsewhere {
+        return PlanError::FromElsewhere {
+            what: "a setting of the kernel".to_owned(),
+            why: "settings are made in a private network, into which no other host reaches"
+                .to_owned(),
+            instead: "leave kernel out, and set it on the hosts by sysctl",
+        };
+    }
     if draft.net == Some(Network::Host) {
         return PlanError::Conflict {
             key: "kernel",
@@ -49,7 +70,23 @@ fn without_private_network(draft: &PlanDraft) -> PlanError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{resolve, test_environment};
+    use crate::plan::{hosts_test_environment, resolve, test_environment};
+
+    #[test]
+    fn a_server_that_other_hosts_load_is_in_the_hosts_network() {
+        let outcome = |text: &str| {
+            let draft = PlanDraft::parse(text, "plan.toml").expect("a plan file");
+            let resolved = resolve(draft, &hosts_test_environment(&[2, 2]));
+            let resolved = resolved.map(|resolved| resolved.plan.net);
+            resolved.map_err(|error| error.to_string())
+        };
+        assert_eq!(outcome("targets = ['poll']"), Ok(Network::Host));
+        for text in ["net = 'private'", "[kernel]\nsomaxconn = 16"] {
+            let refused = outcome(&format!("targets = ['poll']\n{text}"));
+            let message = refused.expect_err(text);
+            assert!(message.contains("comes from other hosts"), "{message}");
+        }
+    }
 
     fn outcome(text: &str) -> Result<Network, String> {
         let text = if text.contains("targets") {

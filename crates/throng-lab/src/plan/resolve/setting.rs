@@ -31,8 +31,7 @@ pub(super) fn resolve(
         Some(process) => (process.cpus(&point, environment)?, 1),
         None => {
             let cpus = cpus::of_sides(&point, environment, targets, notes)?;
-            let descriptors = environment.limits.open_files_hard;
-            let shards = fleet::shards(&point, &asked, &cpus.generator, descriptors)?;
+            let shards = fleet::shards(&point, &asked, &cpus.generator, environment)?;
             (cpus, shards)
         }
     };
