@@ -23,7 +23,7 @@ const RECORDS: &str = "docs/results/records";
 /// A picture of the guide: its name, the record, the chart, and which of its views.
 type OfGuide = (&'static str, &'static str, &'static str, usize);
 
-const OF_GUIDE: [OfGuide; 11] = [
+const OF_GUIDE: [OfGuide; 12] = [
     ("tour-rate", "tour", "rate-along", 0),
     ("tour-percentiles", "tour", "percentiles", 1),
     ("churn-over-time", "churn", "over-time", 0),
@@ -34,6 +34,7 @@ const OF_GUIDE: [OfGuide; 11] = [
     ("many-get", "many", "get", 0),
     ("hold-over-time", "million", "over-time", 0),
     ("hold-owners", "million", "owners", 0),
+    ("machines-hold", "machines-hold", "over-time", 0),
     ("services-completion", "services", "completion", 0),
 ];
 

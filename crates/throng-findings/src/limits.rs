@@ -34,7 +34,7 @@ pub struct Limits {
     pub max_map_count: Option<u64>,
     /// `fs.epoll.max_user_watches`.
     pub epoll_max_user_watches: Option<u64>,
-    /// `net.netfilter.nf_conntrack_max`; `None` where connections are not tracked.
+    /// `net.netfilter.nf_conntrack_max`; `None` where no connection is tracked at the moment (`nf_conntrack_count`), as there is no rule that asks for it.
     pub conntrack_max: Option<u64>,
     /// The third value of `net.ipv4.tcp_mem`, in pages.
     pub tcp_mem_pages_max: Option<u64>,

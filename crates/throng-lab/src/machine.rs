@@ -86,7 +86,9 @@ pub fn limits() -> Limits {
         cgroup_pids_max: throng_sys::cgroup::pids_max(),
         max_map_count: setting("vm.max_map_count"),
         epoll_max_user_watches: setting("fs.epoll.max_user_watches"),
-        conntrack_max: setting("net.netfilter.nf_conntrack_max"),
+        conntrack_max: setting("net.netfilter.nf_conntrack_count")
+            .filter(|&tracked| tracked > 0)
+            .and_then(|_| setting("net.netfilter.nf_conntrack_max")),
         tcp_mem_pages_max: tcp_mem.and_then(|pages| pages.last().copied()),
     }
 }

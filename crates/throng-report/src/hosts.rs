@@ -95,6 +95,10 @@ pub(crate) fn circumstances(summary: &Summary<'_>) -> Vec<String> {
         false => "",
     };
     let shares = hosts.iter().enumerate().map(|(index, host)| {
+        // No trial came so far.
+        if host.connections_max == 0 {
+            return host.name.clone();
+        }
         let number = u64::from(host.connections_max);
         let connections = match index {
             0 => plural(number, "connection"),
