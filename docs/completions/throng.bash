@@ -196,7 +196,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__backlog)
-            opts="-h --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --listen --capture --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-h --clients --workload --requests --requests-total --service-time --delay-inline --no-observe --repeats --baseline --seed --size --send --expect --method --header --body --body-file --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --listen --capture --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -243,6 +243,22 @@ _throng() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --method)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -382,7 +398,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__churn)
-            opts="-d -r -h --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-d -r -h --clients --workload --messages --duration --warmup --closing --observe --repeats --baseline --seed --rate --arrivals --no-spin --size --send --expect --method --header --body --body-file --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -449,6 +465,22 @@ _throng() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --method)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -661,7 +693,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__echo)
-            opts="-c -d -r -h --connections --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
+            opts="-c -d -r -h --connections --workload --messages --duration --warmup --confidence --max-duration --repeats --baseline --seed --outstanding --lockstep --rate --arrivals --no-spin --size --send --expect --method --header --body --body-file --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --command --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -673,6 +705,10 @@ _throng() {
                     ;;
                 -c)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workload)
+                    COMPREPLY=($(compgen -W "oneshot http framed echo" -- "${cur}"))
                     return 0
                     ;;
                 --messages)
@@ -740,6 +776,22 @@ _throng() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --method)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1358,7 +1410,7 @@ _throng() {
             return 0
             ;;
         throng__subcmd__run)
-            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --capture --help"
+            opts="-c -d -r -h --list --connections --clients --workload --requests --requests-total --service-time --delay-inline --messages --duration --warmup --confidence --max-duration --closing --observe --no-observe --published --hold --pings --connect-concurrency --connect-rate --repeats --baseline --seed --services --tasks --count --reuse --listeners --choice --outstanding --lockstep --rate --arrivals --no-spin --line --greeting --no-greeting --size --send --expect --method --header --body --body-file --no-verify --backend --shards --source --addresses --nodelay --connect-timeout --timeout --cpus --net --kernel --backlog --workers --accept-threads --family --ready-timeout --server --catalogue --listen --quick --patience --strict --no-html --format --full --output --fail-if --undecided --runs-dir --capture --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1509,6 +1561,22 @@ _throng() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --method)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -49,7 +49,7 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "guard" -d 'Wait for t
 complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions, and the pages of keys and figures into a folder'
 complete -c throng -n "__fish_throng_using_subcommand run" -s c -l connections -d 'Connections (all but backlog, churn, services) [default: 100; accept, hold: 10000; fanout: 1000]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time (backlog, churn, services) [default: 32; churn: 100; services: 20]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer; http with http:// targets (backlog, churn, services) [default: oneshot; churn: echo; services: framed]' -r -f -a "oneshot\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer; http with http:// targets (echo, backlog, churn, services) [default: oneshot; echo, churn: echo; services: framed]' -r -f -a "oneshot\t''
 http\t''
 framed\t''
 echo\t''"
@@ -88,6 +88,10 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l greeting -d 'Line 
 complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of a message, 1 to 1048576 (all but accept, fanout, services) [default: 6]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes (all but accept, fanout, services)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes (all but accept, fanout, services)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l method -d 'Method of the request for a page (http://) (echo, backlog, churn) [default: GET]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l header -d 'Line of that request\'s head; repeatable (echo, backlog, churn)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l body -d 'Body of that request; same escapes (echo, backlog, churn)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l body-file -d 'File with the body of that request (echo, backlog, churn)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -143,6 +147,10 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l no-html -d 'Write 
 complete -c throng -n "__fish_throng_using_subcommand run" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand run" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand echo" -s c -l connections -d 'Connections [default: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l workload -d 'What clients request and built-in servers answer; http with http:// targets [default: echo]' -r -f -a "oneshot\t''
+http\t''
+framed\t''
+echo\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l messages -d 'Stop after exactly this many messages, all connections together' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -s d -l duration -d 'Stop after this long [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
@@ -159,6 +167,10 @@ exponential\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l method -d 'Method of the request for a page (http://) [default: GET]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l header -d 'Line of that request\'s head; repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l body -d 'Body of that request; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l body-file -d 'File with the body of that request' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -221,6 +233,10 @@ complete -c throng -n "__fish_throng_using_subcommand backlog" -l seed -d 'Seed 
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l method -d 'Method of the request for a page (http://) [default: GET]' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l header -d 'Line of that request\'s head; repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l body -d 'Body of that request; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand backlog" -l body-file -d 'File with the body of that request' -r
 complete -c throng -n "__fish_throng_using_subcommand backlog" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -432,6 +448,10 @@ exponential\t''"
 complete -c throng -n "__fish_throng_using_subcommand churn" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l method -d 'Method of the request for a page (http://) [default: GET]' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l header -d 'Line of that request\'s head; repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l body -d 'Body of that request; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand churn" -l body-file -d 'File with the body of that request' -r
 complete -c throng -n "__fish_throng_using_subcommand churn" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"

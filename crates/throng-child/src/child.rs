@@ -75,14 +75,17 @@ impl Child {
         // Without it what goes into the background could not be found; nothing else depends on it.
         let _ = orphans::adopt();
         let pinned = Pinned::to(cpus).map_err(|error| SpawnError::Pin(error, program.clone()))?;
+        let start = guard::announce(&mut command);
         let spawned = command.spawn();
         drop(pinned);
-        let mut process = spawned.map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => SpawnError::NotFound { program },
-            io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
-            _ => SpawnError::Other { program, source },
+        let mut process = spawned.map_err(|source| {
+            guard::withdraw(&start);
+            match source.kind() {
+                io::ErrorKind::NotFound => SpawnError::NotFound { program },
+                io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
+                _ => SpawnError::Other { program, source },
+            }
         })?;
-        guard::watch(process.id());
         let stdout = process
             .stdout
             .take()

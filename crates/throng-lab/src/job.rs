@@ -1,7 +1,7 @@
 //! One trial's job for the generator.
 
 use throng_record::{
-    FleetSpec, LoadJob, PhaseSpec, Plan, PutSpec, Sequence, Setting, TargetRecord,
+    ConnectionUse, FleetSpec, LoadJob, PhaseSpec, Plan, PutSpec, Sequence, Setting, TargetRecord,
 };
 use throng_sys::address::Address;
 
@@ -73,7 +73,10 @@ fn phases(setting: &Setting, target: &TargetRecord) -> Sequence {
     }
     let mut phases = setting.phases.clone();
     if let (Some(page), Some(exchange)) = (&target.http, phases.exchange_mut()) {
-        exchange.protocol = http::get(page);
+        exchange.protocol = match exchange.connection {
+            ConnectionUse::Kept => http::get_on_kept(page),
+            ConnectionUse::PerMessage { .. } => http::get(page),
+        };
     }
     phases
 }

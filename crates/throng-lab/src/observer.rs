@@ -35,7 +35,7 @@ pub(crate) use kernel_account::{KernelAccount, KernelAccountSeen};
 use kernel_memory::KernelMemoryWatch;
 use others::Moment;
 use phases::{Border, Borders};
-pub(crate) use running::{Observed, find_running};
+pub(crate) use running::{Observed, find_running, is_local};
 use side::Side;
 pub(crate) use side::Window;
 use waiting::Waiting;
@@ -78,8 +78,8 @@ pub(crate) struct Observations {
     pub(crate) stolen: Option<Stolen>,
     /// Of the CPUs of each side, or of both together; empty where it cannot be told whose time it was.
     pub(crate) others: Vec<Others>,
-    /// Share of the measured window in which the quota of this process's control group held it up, whichever of its processes; absent where nothing
-    /// accounts for it.
+    /// Share of the time of the generator's CPUs, in the measured window, for which the quota of this process's control group held it up; absent where there is
+    /// none.
     pub(crate) throttled_share: Option<f64>,
     /// Cores of the server's CPUs on which nobody ran in the measured window; absent where it cannot be told.
     pub(crate) cores_idle: Option<f64>,
@@ -295,6 +295,7 @@ impl Observer {
                 ..side.record(connections, measured)
             }
         };
+        let cpus_of_generator = self.generator.as_ref().map_or(0, |side| side.cpus.len());
         let mut server = self.server.map(|side| record(side, accepted));
         let mut generator = self.generator.map(|side| record(side, measured.connected));
         let others = if server.is_some() || self.expected.is_alone {
@@ -319,7 +320,7 @@ impl Observer {
             generator,
             others,
             stolen: stolen(&self.window, cpus),
-            throttled_share: self.throttled.share(&self.window),
+            throttled_share: self.throttled.share(&self.window, cpus_of_generator),
             cores_idle,
             kernel_counters: counters.unwrap_or_default(),
             unaccepted,
@@ -332,17 +333,17 @@ impl Observer {
     }
 }
 
-/// For how long quotas had held this process's control group up at both ends of the window; absent where nothing accounts for it, or nobody asks.
+/// For how long quotas had held this process's control group up at both ends of the window; absent where there is no quota, or nobody asks.
 #[derive(Debug, Default)]
 struct Throttled([Option<u64>; 2]);
 
 impl Throttled {
-    /// Of the window. It is summed over CPUs, so that it may be longer than that.
-    fn share(&self, window: &[Option<Moment>; 2]) -> Option<f64> {
+    /// Of the time of so many CPUs in the window, over which it is summed.
+    fn share(&self, window: &[Option<Moment>; 2], cpus: usize) -> Option<f64> {
         let ([Some(before), Some(after)], [Some(begin), Some(end)]) = (self.0, window) else {
             return None;
         };
-        let window_ns = end.at_ns.saturating_sub(begin.at_ns);
+        let window_ns = end.at_ns.saturating_sub(begin.at_ns) * cpus as u64;
         let held_up_ns = after.saturating_sub(before);
         (window_ns > 0).then(|| (held_up_ns as f64 / window_ns as f64).min(1.0))
     }

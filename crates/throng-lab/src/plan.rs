@@ -9,7 +9,7 @@ mod cpus;
 mod draft;
 mod environment;
 mod error;
-mod escape;
+pub(crate) mod escape;
 mod experiments;
 mod file;
 mod flag;

@@ -3,6 +3,7 @@
 mod again;
 mod spared;
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,7 +116,11 @@ pub fn run(
     };
     store.write(&record)?;
     let path = store.path();
-    let estimate = estimate(plan, setup.models, &machine::limits());
+    let estimate = estimate(
+        &as_one(plan, setup.stations),
+        setup.models,
+        &machine::limits(),
+    );
     on_event(Event::Started {
         plan,
         trials: record.trials_planned,
@@ -155,6 +160,18 @@ pub fn run(
         path,
         captured,
     })
+}
+
+/// With the shards of all generators, as if they were one's: how long a plan takes depends on how many connections there is room for.
+fn as_one<'a>(plan: &'a Plan, stations: Option<&Stations<'_>>) -> Cow<'a, Plan> {
+    let Some(stations) = stations else {
+        return Cow::Borrowed(plan);
+    };
+    let mut plan = plan.clone();
+    for setting in &mut plan.settings {
+        setting.shards *= stations.hosts().len() as u32;
+    }
+    Cow::Owned(plan)
 }
 
 /// Makes trials, keeps them, and spares those of which it is known what would come of them.

@@ -19,6 +19,7 @@ mod reach;
 mod sources;
 mod station;
 
+use std::cell::Cell;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
@@ -61,7 +62,7 @@ pub enum StationsError {
     },
     /// Figures of different programs do not add up.
     #[error(
-        "host {name} has throng {theirs}, and the lab has {ours}; install one version on all hosts"
+        "host {name} has throng {theirs}, and the lab has {ours}; copy one program to all hosts"
     )]
     Version {
         /// What the host calls itself.
@@ -98,6 +99,8 @@ pub struct Stations<'a> {
     link: &'a dyn Link,
     hosts: Vec<Host>,
     generators: Vec<GeneratorHost>,
+    /// Whether one of them is not where the lab takes it to be: then nothing more can be measured with them.
+    is_lost: Cell<bool>,
 }
 
 /// How soon a message is looked for.
@@ -127,7 +130,9 @@ impl<'a> Stations<'a> {
             link,
             hosts: Vec::new(),
             generators: Vec::new(),
+            is_lost: Cell::new(false),
         };
+        let own = GeneratorHost::here("lab");
         for rank in stations.ranks() {
             message::send(link, rank, &Order::Describe);
             match stations.hear(rank, MUSTER_MAX, Waiting::Lazy)? {
@@ -143,8 +148,12 @@ impl<'a> Stations<'a> {
                     });
                 }
                 Report::Host {
-                    generator, machine, ..
+                    mut generator,
+                    machine,
+                    ..
                 } => {
+                    generator.is_here =
+                        generator.boot_id == own.boot_id && generator.interfaces == own.interfaces;
                     stations.hosts.push(Host {
                         rank,
                         name: generator.name.clone(),
@@ -178,6 +187,11 @@ impl<'a> Stations<'a> {
         reach::listening(&Interface::own(), &self.generators)
     }
 
+    /// Whether one of them has fallen silent, or says what it was not asked for.
+    pub(crate) fn are_lost(&self) -> bool {
+        self.is_lost.get()
+    }
+
     /// What a user should know of them before a run, in whole sentences.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
@@ -204,15 +218,22 @@ impl<'a> Stations<'a> {
         1..self.link.number()
     }
 
-    /// The next report of this station, where nobody else has anything to say.
+    /// The next report of this station. What another says now is of something that is over.
     fn hear(
         &self,
         rank: u32,
         patience: Duration,
         waiting: Waiting,
     ) -> Result<Report, StationsError> {
-        let (from, bytes) = wait(self.link, patience, waiting)
-            .ok_or_else(|| StationsError::Silent(self.name(rank)))?;
+        let until = Instant::now() + patience;
+        let (from, bytes) = loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match wait(self.link, left, waiting) {
+                Some((from, bytes)) if from == rank => break (from, bytes),
+                Some(_) => {}
+                None => return Err(StationsError::Silent(self.name(rank))),
+            }
+        };
         message::read(from, &bytes)
     }
 }

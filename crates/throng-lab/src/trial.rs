@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use throng_findings::LifeEnd;
 use throng_record::{
-    CheckResult, LoadJob, Outcome, Plan, Setting, SideRecord, TargetKind, TargetRecord, Trial,
-    Verdict,
+    CheckResult, LoadJob, Outcome, PhaseName, Plan, Setting, SideRecord, TargetKind, TargetRecord,
+    Trial, Verdict,
 };
 use throng_sys::address::Address;
 use throng_sys::affinity::allowed_cpus;
@@ -202,7 +202,11 @@ impl Bench<'_> {
         on_progress: OnProgress<'_>,
     ) -> Ended {
         let mut pid = None;
-        let generator: Result<Box<dyn Generating>, _> = match self.stations {
+        // A multiplexer is timed within one process, and that is one of the lab's.
+        let stations = self
+            .stations
+            .filter(|_| !job.phases.has(PhaseName::Multiplex));
+        let generator: Result<Box<dyn Generating>, _> = match stations {
             Some(stations) => Conducted::begin(stations, job).map(|all| Box::new(all) as _),
             None => Generator::start(self.throng_program, cpus, &network).map(|generator| {
                 observer.generator_started(generator.tree.clone(), cpus_or_any(cpus));
@@ -213,7 +217,10 @@ impl Bench<'_> {
         };
         let generator = match generator {
             Ok(generator) => generator,
-            Err(error) => return Ended::failed(error.to_string()),
+            Err(error) => {
+                self.end_where_lost();
+                return Ended::failed(error.to_string());
+            }
         };
         let series = Series::new(started_at_ns, network, listener, pid);
         let following = Following {
@@ -222,14 +229,23 @@ impl Bench<'_> {
             started_at_ns,
         };
         let at_once = &mut |_| None;
-        follow::follow(
+        let ended = follow::follow(
             &following,
             generator,
             observer,
             series,
             at_once,
             on_progress,
-        )
+        );
+        self.end_where_lost();
+        ended
+    }
+
+    /// With a station that is lost nothing more can be measured: what was measured is kept.
+    fn end_where_lost(&self) {
+        if self.stations.is_some_and(Stations::are_lost) {
+            self.interrupted.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Where every message has a connection of its own, their making is what is asked about.

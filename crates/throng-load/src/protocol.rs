@@ -10,7 +10,7 @@ mod reply;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use throng_record::{Expect, Protocol};
+use throng_record::{ErrorKind, Expect, Protocol};
 
 use crate::messages::Messages;
 use crate::quote;
@@ -40,6 +40,7 @@ pub(crate) enum Reading {
 /// The bit of what is remembered that says that a reply has begun, where the other bits do not tell.
 const BEGUN: u32 = 1 << 31;
 const WITHOUT_END: &str = "a response of no told length, which only the connection's end would end";
+const CLOSES: &str = "with its response the server said that it closes the connection, which was to be kept (Connection: close, or HTTP/1.0)";
 
 /// How replies are recognised.
 #[derive(Clone, Debug)]
@@ -72,7 +73,9 @@ enum Rule {
 struct Parsed {
     new: Parser,
     begun: HashMap<u32, Parser>,
-    wrong: String,
+    wrong: (ErrorKind, String),
+    /// Whether the reply that was read last ends its connection.
+    has_closed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -86,7 +89,8 @@ impl Parsed {
         Rule::Parsed(RefCell::new(Self {
             new,
             begun: HashMap::new(),
-            wrong: String::new(),
+            wrong: (ErrorKind::WrongBytes, String::new()),
+            has_closed: false,
         }))
     }
 
@@ -94,13 +98,16 @@ impl Parsed {
         let begun = (remembered > 0).then(|| self.begun.remove(&connection));
         let mut parser = begun.flatten().unwrap_or_else(|| self.new.clone());
         match parser.read(bytes) {
-            Ok(Some(used)) => Reading::Complete(used),
+            Ok(Some(used)) => {
+                self.has_closed = parser.closes();
+                Reading::Complete(used)
+            }
             Ok(None) => {
                 self.begun.insert(connection, parser);
                 Reading::Partial(BEGUN)
             }
-            Err(words) => {
-                self.wrong = words;
+            Err(wrong) => {
+                self.wrong = wrong;
                 Reading::Wrong
             }
         }
@@ -108,16 +115,27 @@ impl Parsed {
 }
 
 impl Parser {
-    /// Of how many of the bytes the reply has its end; `None` where it goes on.
-    fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, String> {
+    /// Whether the reply that was read whole ends its connection.
+    fn closes(&self) -> bool {
         match self {
-            Self::Frame(frame) => frame.read(bytes),
+            Self::Frame(_) => false,
+            Self::Http(response) => response.closes(),
+        }
+    }
+
+    /// Of how many of the bytes the reply has its end; `None` where it goes on.
+    fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, (ErrorKind, String)> {
+        let wrong = |words| (ErrorKind::WrongBytes, words);
+        match self {
+            Self::Frame(frame) => frame.read(bytes).map_err(wrong),
             Self::Http(response) => match response.read(bytes) {
                 Verdict::Complete(used) => Ok(Some(used)),
-                Verdict::Unfinished if response.is_complete_at_end() => Err(WITHOUT_END.to_owned()),
+                Verdict::Unfinished if response.is_complete_at_end() => {
+                    Err((ErrorKind::ClosedEarly, WITHOUT_END.to_owned()))
+                }
                 Verdict::Unfinished => Ok(None),
-                Verdict::Wrong(words) => Err(words.into_owned()),
-                Verdict::Status(words) => Err(words),
+                Verdict::Wrong(words) => Err(wrong(words.into_owned())),
+                Verdict::Status(words) => Err((ErrorKind::HttpStatus, words)),
             },
         }
     }
@@ -174,6 +192,15 @@ impl Replies {
         }
     }
 
+    /// Why the connection whose reply has just been read whole has no further one.
+    #[inline]
+    pub(crate) fn ends_connection(&self) -> Option<&'static str> {
+        match &self.rule {
+            Rule::Parsed(parsed) if parsed.borrow().has_closed => Some(CLOSES),
+            _ => None,
+        }
+    }
+
     /// The length of each reply; absent where only its end tells.
     pub(crate) fn whole_bytes(&self) -> Option<u64> {
         match &self.rule {
@@ -193,9 +220,15 @@ impl Replies {
         }
     }
 
-    /// What came in the place of the rest of such a reply.
+    /// What came in the place of the rest of such a reply, and of which kind that is.
     #[cold]
-    pub(crate) fn instead(&self, connection: u32, n: u32, remembered: u32, bytes: &[u8]) -> String {
+    pub(crate) fn instead(
+        &self,
+        connection: u32,
+        n: u32,
+        remembered: u32,
+        bytes: &[u8],
+    ) -> (ErrorKind, String) {
         let whole = match &self.rule {
             Rule::Echo(messages) => messages.bytes(connection, n),
             Rule::Text(text) => text,
@@ -205,7 +238,7 @@ impl Replies {
         let (begun, _) = whole.split_at(whole.len().min(remembered as usize));
         let mut came = begun.to_vec();
         came.extend(bytes);
-        quote::came_instead(&came, whole)
+        (ErrorKind::WrongBytes, quote::came_instead(&came, whole))
     }
 
     /// Whether the end of input completes a reply of which `remembered` is known.

@@ -23,14 +23,17 @@ use link::Ranks;
 
 /// As a shell has it for SIGINT.
 const INTERRUPTED: i32 = 130;
+/// As Rust has it.
+const PANICKED: i32 = 101;
 
 fn main() -> ExitCode {
     if !throng::concerns_all_hosts(std::env::args_os()) {
         return throng::main(None);
     }
+    end_with_a_panic();
     // Before MPI has threads, which would take the signals.
     let interrupts = Interrupts::watch();
-    let Some((universe, _)) = mpi::initialize_with_threading(Threading::Single) else {
+    let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
         return throng::hosts::refuse(
             "MPI is initialised already",
             "start throng-mpi by mpirun, not from within another MPI program",
@@ -38,7 +41,11 @@ fn main() -> ExitCode {
     };
     let ranks = Ranks::of(&universe);
     if ranks.own() > 0 {
-        return generate(&ranks, &link::host_name(), &interrupts);
+        return match generate(&ranks, &link::host_name(), &interrupts) {
+            Ok(()) => ExitCode::SUCCESS,
+            // Not in order, in which it would wait for all others: mpirun notices, names this rank, and ends them.
+            Err(code) => std::process::exit(code),
+        };
     }
     let exit = throng::main(Some(&Hosts::new(&ranks, interrupts.clone())));
     if interrupts.are_raised() {
@@ -48,4 +55,13 @@ fn main() -> ExitCode {
     }
     dismiss(&ranks);
     exit
+}
+
+/// A panic that is unwound would end MPI in order, which waits for all other ranks.
+fn end_with_a_panic() {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        tell(panic);
+        std::process::exit(PANICKED);
+    }));
 }

@@ -275,6 +275,9 @@ fn exchanges(whole: &mut ExchangePhase, part: ExchangePhase) -> Result<(), Merge
     whole.warmup_duration_ns = whole.warmup_duration_ns.max(part.warmup_duration_ns);
     histogram(&mut whole.warmup_latency, &part.warmup_latency)?;
     merge_silences(whole, &part);
+    // What came in the windows, by the length of both together: windows that a count ends may differ by far.
+    let of_window = |phase: &ExchangePhase| phase.replies_per_second * phase.duration_ns as f64;
+    let in_windows = of_window(whole) + of_window(&part);
     let (own_ns, its_ns) = (whole.started_at_monotonic_ns, part.started_at_monotonic_ns);
     let first_ns = own_ns.min(its_ns);
     whole.timeline = later(std::mem::take(&mut whole.timeline), own_ns - first_ns);
@@ -283,12 +286,12 @@ fn exchanges(whole: &mut ExchangePhase, part: ExchangePhase) -> Result<(), Merge
     whole.started_at_monotonic_ns = first_ns;
     let end_ns = (own_ns + whole.duration_ns).max(its_ns + part.duration_ns);
     whole.duration_ns = end_ns - first_ns;
+    whole.replies_per_second = in_windows / (whole.duration_ns.max(1)) as f64;
     whole.quiet_at_monotonic_ns = whole.quiet_at_monotonic_ns.max(part.quiet_at_monotonic_ns);
     whole.sent += part.sent;
     whole.replies += part.replies;
     whole.sent_bytes += part.sent_bytes;
     whole.received_bytes += part.received_bytes;
-    whole.replies_per_second += part.replies_per_second;
     histogram(&mut whole.latency, &part.latency)?;
     optional(&mut whole.scheduling_error, part.scheduling_error)?;
     optional(&mut whole.between_pieces, part.between_pieces)?;

@@ -95,7 +95,7 @@ pub struct ServeOptions {
     pub hand_over: Option<HandOver>,
 }
 
-/// What `http://HOST:PORT/PATH` says beside the address.
+/// What is asked of a server that speaks HTTP/1.1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HttpTarget {
@@ -103,4 +103,31 @@ pub struct HttpTarget {
     pub host: String,
     /// Path and query, beginning with `/`.
     pub path: String,
+    /// The method.
+    #[serde(default = "HttpTarget::usual_method")]
+    pub method: String,
+    /// Lines of the head that were asked for, each `Name: value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
+    /// What follows the head.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub body: Vec<u8>,
+}
+
+impl HttpTarget {
+    /// A page to get.
+    #[must_use]
+    pub fn get(host: &str, path: &str) -> Self {
+        Self {
+            host: host.to_owned(),
+            path: path.to_owned(),
+            method: Self::usual_method(),
+            headers: vec![],
+            body: vec![],
+        }
+    }
+
+    fn usual_method() -> String {
+        "GET".to_owned()
+    }
 }

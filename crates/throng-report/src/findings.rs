@@ -30,6 +30,7 @@ pub struct Found<'a> {
     pub is_of_invalid_trials: bool,
     /// The hosts of whose generators it tells, where other hosts generated; absent where it tells of the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, schemars(default))]
     pub hosts: Vec<String>,
     /// What happened, in a sentence or two.
     pub happened: String,

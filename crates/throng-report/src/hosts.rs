@@ -95,16 +95,21 @@ pub(crate) fn circumstances(summary: &Summary<'_>) -> Vec<String> {
         false => "",
     };
     let shares = hosts.iter().enumerate().map(|(index, host)| {
+        let is_namesake = |other: &&HostRow| other.name == host.name;
+        let name = match hosts.iter().filter(is_namesake).count() {
+            1 => host.name.clone(),
+            _ => format!("{} rank {}", host.name, host.rank),
+        };
         // No trial came so far.
         if host.connections_max == 0 {
-            return host.name.clone();
+            return name;
         }
         let number = u64::from(host.connections_max);
         let connections = match index {
             0 => plural(number, "connection"),
             _ => exact(number),
         };
-        format!("{} ({up_to}{connections})", host.name)
+        format!("{name} ({up_to}{connections})")
     });
     let from = match hosts.len() {
         1 => "load from host".to_owned(),

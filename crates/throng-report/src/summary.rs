@@ -79,6 +79,7 @@ pub struct Summary<'a> {
     pub machine: &'a Machine,
     /// The hosts that generated the load; absent where it was made on the machine itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, schemars(default))]
     pub hosts: Vec<HostRow>,
     /// The figure by which rows are ordered.
     #[serde(skip)]

@@ -17,11 +17,19 @@ pub fn pids_max() -> Option<u64> {
 }
 
 /// For how long quotas on CPU time (`cpu.max`, `cpu.cfs_quota_us`) have held this process and its group up so far, summed over CPUs and over the groups on the
-/// way, in nanoseconds; `None` where no group accounts for it.
+/// way, in nanoseconds; `None` where no group has a quota.
 pub fn throttled_ns() -> Option<u64> {
+    let has_quota = texts("cpu", "cpu.max")
+        .iter()
+        .any(|text| !text.starts_with("max"))
+        || texts("cpu", "cpu.cfs_quota_us")
+            .iter()
+            .any(|text| !text.starts_with('-'));
+    if !has_quota {
+        return None;
+    }
     let groups = texts("cpu", "cpu.stat");
-    let held_up = groups.iter().map(|text| of_statistics(text)).sum();
-    (!groups.is_empty()).then_some(held_up)
+    Some(groups.iter().map(|text| of_statistics(text)).sum())
 }
 
 /// `throttled_usec` of version two, `throttled_time` (ns) of version one; 0 where the group has no quota.

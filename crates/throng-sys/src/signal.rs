@@ -5,7 +5,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
@@ -221,6 +221,39 @@ pub fn bind_to_parent(command: &mut Command) -> &mut Command {
             Ok(())
         })
     }
+}
+
+/// Has a child tell its id, in a line after `word` and a blank, before it becomes another program: who reads there knows of it before it can do anything.
+/// `to` must stay open until the child has been started. Where the line cannot be written the child starts all the same.
+pub fn announce<'a>(command: &'a mut Command, to: BorrowedFd<'_>, word: &str) -> &'a mut Command {
+    let to = to.as_raw_fd();
+    let mut line = format!("{word} ").into_bytes();
+    let digits_begin = line.len();
+    // Allocated here, since the child must not: the longest id, and the line's end.
+    line.extend_from_slice(&[b'\n'; 11]);
+    // SAFETY: between fork and exec only async-signal-safe calls are made: getpid, signal, write. Nothing is allocated.
+    unsafe {
+        command.pre_exec(move || {
+            let end = put_digits(&mut line[digits_begin..], libc::getpid().cast_unsigned());
+            // Nobody may read there any more, which is no reason to die.
+            libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+            libc::write(to, line.as_ptr().cast(), digits_begin + end);
+            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+            Ok(())
+        })
+    }
+}
+
+/// Writes a number and a line's end; how many bytes that are.
+fn put_digits(into: &mut [u8], number: u32) -> usize {
+    let digits = number.checked_ilog10().unwrap_or(0) as usize + 1;
+    let mut left = number;
+    for place in (0..digits).rev() {
+        into[place] = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    into[digits] = b'\n';
+    digits + 1
 }
 
 /// Asks every process of a group to end (SIGTERM). A group that is already gone is no error.

@@ -2,6 +2,7 @@
 //!
 //! The process of rank 0 carries out the command line, launches and observes the server; all others generate, until it lets them go.
 
+use std::hash::{DefaultHasher, Hasher as _};
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,12 +14,8 @@ use throng_record::plan::ListenFamily;
 use throng_record::{Network, Plan, TargetKind};
 
 use crate::catalogue;
-use crate::exit::Exit;
 use crate::failure::{Failure, note};
 use crate::interrupt;
-
-/// Of all processes that take part in a run; figures of different versions do not add up.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// SIGINT, SIGTERM and SIGHUP end the run in order. Made before the process has threads, which a message layer starts.
 #[derive(Clone, Debug)]
@@ -58,7 +55,7 @@ impl<'a> Hosts<'a> {
 
     /// Asks each who it is.
     pub(crate) fn muster(&self) -> Result<Stations<'a>, Failure> {
-        Stations::muster(self.link, VERSION).map_err(failure)
+        Stations::muster(self.link, &version()?).map_err(failure)
     }
 
     pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
@@ -67,19 +64,33 @@ impl<'a> Hosts<'a> {
 }
 
 /// All that a process of another rank does: it generates load as rank 0 orders, until that lets it go.
-#[must_use]
-pub fn generate(link: &dyn Link, name: &str, interrupts: &Interrupts) -> ExitCode {
+///
+/// # Errors
+/// The exit code, where that says that it failed; why has been told.
+pub fn generate(link: &dyn Link, name: &str, interrupts: &Interrupts) -> Result<(), i32> {
     let attended = catalogue::program().and_then(|program| {
-        let attended = stations::attend(link, &program, (name, VERSION), &interrupts.0);
+        let attended = stations::attend(link, &program, (name, &version()?), &interrupts.0);
         attended.map_err(failure)
     });
-    match attended {
-        Ok(()) => Exit::Success.into(),
-        Err(failure) => {
-            failure.print();
-            failure.exit.into()
-        }
-    }
+    attended.map_err(|failure| {
+        failure.print();
+        failure.exit.code().into()
+    })
+}
+
+/// The version and a digest of the program: figures of different builds need not mean the same.
+fn version() -> Result<String, Failure> {
+    let program = catalogue::program()?;
+    let bytes = std::fs::read(&program).map_err(|error| {
+        Failure::failed(format_args!("cannot read {}", program.display())).cause(error)
+    })?;
+    let mut digest = DefaultHasher::new();
+    digest.write(&bytes);
+    Ok(format!(
+        "{} (build {:08x})",
+        env!("CARGO_PKG_VERSION"),
+        digest.finish() >> 32
+    ))
 }
 
 /// Says what an interrupt means where there are several hosts.
@@ -125,6 +136,17 @@ pub(crate) fn listening(
             "--listen names an address of this host, and a private network has none but loopback",
         )
         .hint("add --net host, or leave --listen out"));
+    }
+    let is_of_each_host = |address: IpAddr| address.is_loopback() || address.is_unspecified();
+    let are_here = |stations: &Stations<'_>| stations.generators().iter().all(|one| one.is_here);
+    if let (Some(address), Some(stations)) = (asked, stations)
+        && is_of_each_host(address)
+        && !are_here(stations)
+    {
+        return Err(Failure::usage(format_args!(
+            "launched servers are to listen on {address}, which is another place on each host"
+        ))
+        .hint("name the address by which the other hosts reach this one, or leave --listen out"));
     }
     let is_launched = |kind| !matches!(kind, TargetKind::Running | TargetKind::Multiplexer);
     let any_is_launched = plan.targets.iter().any(|one| is_launched(one.kind));

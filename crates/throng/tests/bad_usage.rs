@@ -29,7 +29,7 @@ fn targets() {
         &["echo", "epol-edge"],
         &["echo", "nginx"],
         &["echo", "poll", "poll"],
-        &["echo", "http://127.0.0.1:80/"],
+        &["echo", "http://127.0.0.1:80/", "--method", "HEAD"],
         &["echo", "127.0.0.1:80"],
         &["echo", "tcp://127.0.0.1"],
         &["echo", "tcp://127.0.0.1:0"],

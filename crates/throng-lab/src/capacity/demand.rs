@@ -108,8 +108,9 @@ impl Demand {
     }
 
     /// The server's part of it, where the load comes from other hosts.
-    pub(super) fn of_server(&self) -> Self {
+    pub(super) fn of_server(&self, server_is_here: bool) -> Self {
         Self {
+            server_is_here,
             generator_is_here: false,
             generator_uses_epoll: false,
             source_addresses: None,
@@ -117,19 +118,15 @@ impl Demand {
         }
     }
 
-    /// The part of a host that generates load for so many of the connections, from one of its addresses if it has none that is nearer.
-    pub(super) fn of_generator(&self, connections: u32, addresses: u64, setting: &Setting) -> Self {
-        let addresses = match &setting.source {
-            SourceAddresses::Kernel => 1,
-            SourceAddresses::Spread | SourceAddresses::List(_) => addresses.max(1),
-        };
+    /// The part of a host that generates load for so many of the connections, from so many addresses.
+    pub(super) fn of_generator(&self, connections: u32, source_addresses: Option<u64>) -> Self {
         Self {
             connections,
             server_is_here: false,
             services: 0,
             tables: None,
             each: None,
-            source_addresses: Some(addresses),
+            source_addresses,
             port_range: None,
             is_private: false,
             all_hear: false,

@@ -35,11 +35,11 @@ pub fn foresee(
     let Some(setting) = most else {
         return foresight;
     };
-    let mut told: Vec<(CommonShortage<'_>, Vec<&str>)> = Vec::new();
+    let mut told: Vec<(CommonShortage, Vec<&str>)> = Vec::new();
     for target in &plan.targets {
         let is_held = setting.phases.has(PhaseName::Hold) && !has_tasks(setting);
         for place in places(plan, target, setting, models, limits, from) {
-            let mut short = shortages(&place.demand, place.limits);
+            let mut short = shortages(&place.demand, &place.limits);
             let fits = short.first().map_or(0, |narrowest| narrowest.holds_about);
             if short.is_empty() && is_held {
                 foresight.notes.push(enough(target, &place));
@@ -52,7 +52,7 @@ pub fn foresee(
             if short.is_empty() {
                 continue;
             }
-            let same = |(other, _): &&mut (CommonShortage<'_>, Vec<&str>)| {
+            let same = |(other, _): &&mut (CommonShortage, Vec<&str>)| {
                 other.short == short && other.place.host == place.host
             };
             match told.iter_mut().find(same) {
@@ -67,22 +67,22 @@ pub fn foresee(
 }
 
 /// What is the same for several targets.
-struct CommonShortage<'a> {
-    place: Place<'a>,
+struct CommonShortage {
+    place: Place,
     /// The narrowest first; never empty.
     short: Vec<Shortage>,
 }
 
-impl Place<'_> {
+impl Place {
     fn name(&self) -> String {
-        match self.host {
+        match &self.host {
             Some(host) => format!("host {host}"),
             None => "this machine".to_owned(),
         }
     }
 }
 
-fn enough(target: &TargetRecord, place: &Place<'_>) -> String {
+fn enough(target: &TargetRecord, place: &Place) -> String {
     let demand = &place.demand;
     let memory = match place.limits.memory_available_bytes {
         Some(available) => format!(
@@ -113,7 +113,7 @@ fn enough(target: &TargetRecord, place: &Place<'_>) -> String {
     )
 }
 
-impl CommonShortage<'_> {
+impl CommonShortage {
     /// Of the least limit, at which a run ends, all; of the others, which would come next, only where.
     fn note(&self, targets: &[&str]) -> String {
         let Some((least, others)) = self.short.split_first() else {
@@ -162,7 +162,7 @@ fn has_tasks(setting: &Setting) -> bool {
 fn too_little(
     target: &TargetRecord,
     setting: &Setting,
-    place: &Place<'_>,
+    place: &Place,
     shortage: &Shortage,
     fits: u64,
 ) -> String {
@@ -181,7 +181,7 @@ fn too_little(
             exact(shortage.there_is),
         ),
     };
-    let there = match place.host {
+    let there = match &place.host {
         Some(host) => format!(" on host {host}"),
         None => String::new(),
     };

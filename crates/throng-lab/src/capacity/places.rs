@@ -4,9 +4,11 @@ use std::net::IpAddr;
 
 use throng_findings::Limits;
 use throng_record::division::part_of;
-use throng_record::{BuiltInModel, Plan, Setting, TargetRecord};
+use throng_record::{BuiltInModel, Plan, Setting, SourceAddresses, TargetRecord};
+use throng_sys::address::Address;
 
-use super::Demand;
+use super::{Demand, memory_bytes};
+use crate::observer::is_local;
 use crate::plan::GeneratorHost;
 
 /// Where the load comes from.
@@ -24,50 +26,90 @@ pub enum LoadFrom<'a> {
 }
 
 /// A host, what is asked of it, and what it has.
-pub(super) struct Place<'a> {
+pub(super) struct Place {
     /// `None`: the machine itself.
-    pub(super) host: Option<&'a str>,
+    pub(super) host: Option<String>,
     pub(super) demand: Demand,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: Limits,
 }
 
-/// Those of one target at one setting. `limits`: of this machine.
-pub(super) fn places<'a>(
+/// Those of one target at one setting. `limits`: of this machine. What one place has of the memory of a machine the next ones on it do not have.
+pub(super) fn places(
     plan: &Plan,
     target: &TargetRecord,
     setting: &Setting,
     models: &[BuiltInModel],
-    limits: &'a Limits,
-    from: LoadFrom<'a>,
-) -> Vec<Place<'a>> {
+    limits: &Limits,
+    from: LoadFrom<'_>,
+) -> Vec<Place> {
     let demand = Demand::of(plan, target, setting, models);
     let LoadFrom::Hosts { generators, listen } = from else {
         return vec![Place {
             host: None,
             demand,
-            limits,
+            limits: limits.clone(),
         }];
     };
-    let running = target.addresses.first().and_then(|text| text.parse().ok());
-    let server = match running {
-        Some(throng_sys::address::Address::Tcp(tcp)) => tcp.ip(),
-        _ => listen,
-    };
+    let running = server_address(target);
+    let server = running.unwrap_or(listen);
     let clients = setting.phases.clients(setting.connections).max(1);
     let (number, of_client) = (generators.len() as u32, setting.connections / clients);
-    let parts = (0..number).map(|index| of_client * part_of(clients.into(), index, number) as u32);
-    let generators = generators.iter().zip(parts).map(|(host, connections)| {
-        let addresses = host.source_addresses(server).len() as u64;
-        Place {
-            host: Some(&host.name),
-            demand: demand.of_generator(connections, addresses, setting),
-            limits: &host.limits,
-        }
-    });
-    let server = Place {
+    let mut places = vec![Place {
         host: None,
-        demand: demand.of_server(),
-        limits,
+        demand: demand.of_server(running.is_none_or(is_local)),
+        limits: limits.clone(),
+    }];
+    let mut machines = vec![throng_sys::sysctl::read("kernel.random.boot_id").unwrap_or_default()];
+    for (index, host) in (0..number).zip(generators) {
+        let connections = of_client * part_of(clients.into(), index, number) as u32;
+        let demand = demand.of_generator(connections, addresses(host, setting, server));
+        let mut limits = host.limits.clone();
+        let same = places.iter().zip(&machines);
+        let same = same.filter(|(_, machine)| **machine == host.boot_id);
+        let taken: u64 = same.map(|(place, _)| memory_bytes(&place.demand)).sum();
+        if let Some(available) = &mut limits.memory_available_bytes {
+            *available = available.saturating_sub(taken);
+        }
+        machines.push(host.boot_id.clone());
+        places.push(Place {
+            host: Some(name(host, index, generators)),
+            demand,
+            limits,
+        });
+    }
+    // A server elsewhere asks nothing of the lab.
+    places.retain(|place| place.demand.ends_here() > 0);
+    places
+}
+
+/// Where one listens that runs already.
+fn server_address(target: &TargetRecord) -> Option<IpAddr> {
+    match target.addresses.first()?.parse().ok()? {
+        Address::Tcp(tcp) => Some(tcp.ip()),
+        Address::Unix(_) => None,
+    }
+}
+
+/// Addresses that a host's connections come from; `None` where there are always enough.
+fn addresses(host: &GeneratorHost, setting: &Setting, server: IpAddr) -> Option<u64> {
+    let number = match &setting.source {
+        SourceAddresses::Kernel => 1,
+        SourceAddresses::Spread if server.is_loopback() => return None,
+        SourceAddresses::Spread => host.source_addresses(server).len(),
+        SourceAddresses::List(named) => {
+            let is_own = |address: &&IpAddr| host.interfaces.iter().any(|one| one.ip == **address);
+            named.iter().filter(is_own).count()
+        }
     };
-    std::iter::once(server).chain(generators).collect()
+    // It has a route with an address in any case.
+    Some(number.max(1) as u64)
+}
+
+/// With its rank where another is called the same.
+fn name(host: &GeneratorHost, index: u32, all: &[GeneratorHost]) -> String {
+    let namesakes = all.iter().filter(|other| other.name == host.name);
+    match namesakes.count() {
+        1 => host.name.clone(),
+        _ => format!("{} (rank {})", host.name, index + 1),
+    }
 }

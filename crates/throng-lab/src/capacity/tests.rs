@@ -220,6 +220,7 @@ fn where_no_connection_is_kept_nothing_is_foreseen() {
 fn each_host_is_asked_for_its_part_and_named_where_it_lacks_something() {
     let host = |name: &str, addresses: u8, limits: Limits| GeneratorHost {
         name: name.to_owned(),
+        boot_id: name.to_owned(),
         limits,
         interfaces: (0..addresses)
             .map(|last| Interface {

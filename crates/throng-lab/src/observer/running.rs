@@ -51,7 +51,7 @@ fn owner_of(address: &Address) -> Option<u32> {
 
 /// Whether it is an address of this host: only such a one can be bound. Without this a wildcard listener of ours would be
 /// taken for the server at any address of the world.
-pub(super) fn is_local(ip: IpAddr) -> bool {
+pub(crate) fn is_local(ip: IpAddr) -> bool {
     UdpSocket::bind((ip, 0)).is_ok()
 }
 

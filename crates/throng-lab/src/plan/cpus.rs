@@ -92,7 +92,8 @@ fn elsewhere(
     environment: &Environment,
 ) -> Result<Cpus, PlanError> {
     for host in &environment.generators {
-        explicit("generator", generator, &host.cpus_allowed)?;
+        let side = format!("generator on host {}", host.name);
+        explicit(&side, generator, &host.cpus_allowed)?;
     }
     Ok(Cpus {
         server: server.unwrap_or_default(),
@@ -101,14 +102,14 @@ fn elsewhere(
 }
 
 pub(super) fn explicit(
-    side: &'static str,
+    side: &str,
     cpus: Option<&[u32]>,
     allowed: &[u32],
 ) -> Result<Option<Vec<u32>>, PlanError> {
     let Some(cpus) = cpus else { return Ok(None) };
     match cpus.iter().find(|cpu| !allowed.contains(cpu)) {
         Some(&cpu) => Err(PlanError::CpuNotThere {
-            side,
+            side: side.to_owned(),
             cpu,
             allowed: CpuList::from(allowed.to_vec()).to_string(),
         }),

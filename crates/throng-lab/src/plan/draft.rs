@@ -163,6 +163,11 @@ keys! {
         source: Vec<IpAddr>,
         net: Network,
         kernel: KernelDraft,
+        method: String,
+        #[serde(deserialize_with = "value::some_or_many")]
+        header: Vec<String>,
+        body: String,
+        body_file: String,
     }
 
     // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections or clients.

@@ -31,6 +31,9 @@ pub struct Environment {
 pub struct GeneratorHost {
     /// What it calls itself.
     pub name: String,
+    /// Whether it is the lab's host; found by the lab.
+    #[serde(skip)]
+    pub is_here: bool,
     /// CPUs that its generator may use.
     pub cpus_allowed: Vec<u32>,
     /// Why `io_uring` cannot be used there; `None` where it can.
@@ -39,6 +42,8 @@ pub struct GeneratorHost {
     pub limits: Limits,
     /// Its addresses.
     pub interfaces: Vec<Interface>,
+    /// Of the machine since it was started (`/proc/sys/kernel/random/boot_id`); those of one machine share its memory.
+    pub boot_id: String,
 }
 
 impl GeneratorHost {
@@ -47,14 +52,16 @@ impl GeneratorHost {
     pub fn here(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            is_here: true,
             cpus_allowed: throng_sys::affinity::allowed_cpus(),
             io_uring_obstacle: crate::machine::io_uring_obstacle(),
             limits: crate::machine::limits(),
             interfaces: Interface::own(),
+            boot_id: throng_sys::sysctl::read("kernel.random.boot_id").unwrap_or_default(),
         }
     }
 
-    /// Its addresses that are in one network with a server, which connections can come from; at least one, since its route has one.
+    /// Its addresses that are in one network with a server, which connections can come from; none where routers lie between.
     pub(crate) fn source_addresses(&self, server: std::net::IpAddr) -> Vec<std::net::IpAddr> {
         let near = self.interfaces.iter().filter(|one| one.reaches(server));
         near.map(|one| one.ip).collect()
@@ -84,6 +91,11 @@ impl Environment {
     /// Whether the load is generated on other hosts.
     pub(crate) fn is_loaded_from_elsewhere(&self) -> bool {
         !self.generators.is_empty()
+    }
+
+    /// Whether all generators are processes of this host, and reach what only this host reaches.
+    pub(crate) fn are_generators_here(&self) -> bool {
+        self.generators.iter().all(|host| host.is_here)
     }
 
     /// Generators, of which each has a part of the connections; at least one.

@@ -256,7 +256,7 @@ pub enum PlanError {
         "cpus of the {side}: CPU {cpu} is not there for this process (it may use {allowed}); write CPUs out of those, or --cpus any (in a plan: cpus = \"any\")"
     )]
     CpuNotThere {
-        side: &'static str,
+        side: String,
         cpu: u32,
         allowed: String,
     },

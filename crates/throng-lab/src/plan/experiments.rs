@@ -81,6 +81,11 @@ pub(super) trait Asks: Sync {
         false
     }
 
+    /// Whether pages are asked for on connections that are kept.
+    fn keeps_connections_to_pages(&self) -> bool {
+        false
+    }
+
     /// Whether the length of the accept queue is what is asked about, so that 0 is one.
     fn is_about_the_accept_queue(&self) -> bool {
         false

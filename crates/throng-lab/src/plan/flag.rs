@@ -57,6 +57,17 @@ impl FromFlag for Vec<IpAddr> {
     }
 }
 
+/// Given again, there is one more; commas are its own.
+impl FromFlag for Vec<String> {
+    fn from_flag(text: &str) -> Result<Self, String> {
+        Ok(vec![text.to_owned()])
+    }
+
+    fn and(self, more: Self) -> Self {
+        [self, more].concat()
+    }
+}
+
 impl FromFlag for KernelDraft {
     fn from_flag(text: &str) -> Result<Self, String> {
         text.parse()

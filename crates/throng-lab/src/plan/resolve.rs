@@ -82,7 +82,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
             own::gathered(resolved.collect::<Result<_, PlanError>>()?, targets.len());
         (settings, Some(measured_at))
     };
-    elsewhere::check(&settings, environment)?;
+    elsewhere::check(experiment, &targets, &settings, environment)?;
     if draft.workers.is_none() {
         tables::ask_for(&mut targets, &settings, environment, &mut notes);
     }

@@ -33,11 +33,14 @@ impl Stations<'_> {
     pub(super) fn clock(&self, rank: u32) -> Result<ClockOffset, StationsError> {
         message::send(self.link, rank, &Order::Clocks { ticks: TICKS });
         let mut trips = Vec::with_capacity(TICKS as usize);
-        for _ in 0..TICKS {
+        for number in 0..TICKS {
             let left_ns = monotonic_ns();
-            message::send(self.link, rank, &Order::Tick);
+            message::send(self.link, rank, &Order::Tick { number });
             match self.hear(rank, PATIENCE, Waiting::Eager)? {
-                Report::Clock { at_monotonic_ns } => trips.push(RoundTrip {
+                Report::Clock {
+                    number: of,
+                    at_monotonic_ns,
+                } if of == number => trips.push(RoundTrip {
                     left_ns,
                     there_ns: at_monotonic_ns,
                     back_ns: monotonic_ns(),

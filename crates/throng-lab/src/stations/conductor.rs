@@ -43,6 +43,8 @@ enum State {
 struct UnderWay {
     /// Its measured window, where it is known: to be told of, and not to be disturbed.
     window: Option<(u64, u64)>,
+    /// Its end, where that is known; 0 otherwise.
+    quiet_until_ns: u64,
     told: Told,
 }
 
@@ -84,7 +86,9 @@ impl<'a> Conducted<'a> {
             posts.push(Post {
                 rank,
                 fleet: part.fleet.clone(),
-                clock: stations.clock(rank)?,
+                clock: stations
+                    .clock(rank)
+                    .map_err(|error| lost(stations, error))?,
                 state: State::Working,
             });
         }
@@ -105,14 +109,15 @@ impl<'a> Conducted<'a> {
 
     /// What a station has to say.
     fn note(&mut self, rank: u32, bytes: &[u8]) -> Result<(), GeneratorError> {
-        let report: Report = message::read(rank, bytes)?;
+        let report: Report =
+            message::read(rank, bytes).map_err(|error| lost(self.stations, error))?;
         let Some(post) = self.posts.iter_mut().find(|post| post.rank == rank) else {
-            return Err(unexpected(rank, &report).into());
+            return Err(lost(self.stations, unexpected(rank, &report)));
         };
         post.state = match report {
             Report::Waits { phase } => State::Waits(phase),
             Report::Done(done) => State::Done(done),
-            other => return Err(unexpected(rank, &other).into()),
+            other => return Err(lost(self.stations, unexpected(rank, &other))),
         };
         let is_working = |post: &Post| matches!(post.state, State::Working);
         if !self.posts.iter().any(is_working) {
@@ -159,7 +164,8 @@ impl<'a> Conducted<'a> {
     fn finish(&mut self) -> Result<(), GeneratorError> {
         let mut parts = Vec::new();
         for mut post in std::mem::take(&mut self.posts) {
-            let after = self.stations.clock(post.rank)?;
+            let after = self.stations.clock(post.rank);
+            let after = after.map_err(|error| lost(self.stations, error))?;
             post.clock = ClockOffset::around(post.clock, after);
             match std::mem::replace(&mut post.state, State::Working) {
                 State::Done(done) => parts.push((post, *done)),
@@ -181,13 +187,10 @@ impl<'a> Conducted<'a> {
         Ok(())
     }
 
-    /// Whether nobody is to be spoken to, and until when.
+    /// Until when nobody is to be spoken to.
     fn quiet_until_ns(&self) -> u64 {
-        let window = self
-            .under_way
-            .as_ref()
-            .and_then(|under_way| under_way.window);
-        window.map_or(0, |(_, until_ns)| until_ns)
+        let under_way = self.under_way.as_ref();
+        under_way.map_or(0, |under_way| under_way.quiet_until_ns)
     }
 }
 
@@ -195,9 +198,26 @@ impl UnderWay {
     /// A phase that begins then.
     fn of(spec: Option<&PhaseSpec>, begun_at_ns: u64) -> Self {
         let window = spec.and_then(|spec| window(spec, begun_at_ns));
+        let end_ns = match spec {
+            Some(PhaseSpec::Hold { duration_ns }) => begun_at_ns.saturating_add(*duration_ns),
+            _ => window.map_or(0, |(_, until_ns)| until_ns),
+        };
         Self {
             window,
+            quiet_until_ns: if end_ns == u64::MAX { 0 } else { end_ns },
             told: Told::Nothing,
+        }
+    }
+
+    /// Until the next look: not before something is due to be told or the phase is over, where that is known.
+    fn pause(&self, now_ns: u64) -> Duration {
+        let until_ns = match (self.told, self.window) {
+            (Told::Nothing, Some((from_ns, _))) => from_ns,
+            _ => self.quiet_until_ns,
+        };
+        match until_ns.checked_sub(now_ns) {
+            Some(left_ns @ 1..) => Duration::from_nanos(left_ns),
+            _ => LOOK_UNDER_WAY,
         }
     }
 
@@ -280,9 +300,7 @@ impl Generating for Conducted<'_> {
             {
                 return Ok(Some(event));
             }
-            let quiet_until_ns = self.quiet_until_ns();
-            let is_open = quiet_until_ns == u64::MAX;
-            if is_open || now_ns >= quiet_until_ns {
+            if now_ns >= self.quiet_until_ns() {
                 while let Some((rank, bytes)) = self.stations.link.poll() {
                     self.note(rank, &bytes)?;
                 }
@@ -293,7 +311,10 @@ impl Generating for Conducted<'_> {
             if now_ns >= until_ns {
                 return Ok(None);
             }
-            let pause = if is_open { LOOK_UNDER_WAY } else { LOOK };
+            let pause = match &self.under_way {
+                None => LOOK,
+                Some(under_way) => under_way.pause(now_ns),
+            };
             std::thread::sleep(pause.min(Duration::from_nanos(until_ns - now_ns)));
         }
     }
@@ -312,8 +333,8 @@ impl Generating for Conducted<'_> {
     }
 }
 
-impl From<StationsError> for GeneratorError {
-    fn from(error: StationsError) -> Self {
-        Self::Failed(error.to_string())
-    }
+/// Nobody knows any more where that station is in its job: the run ends.
+fn lost(stations: &Stations<'_>, error: StationsError) -> GeneratorError {
+    stations.is_lost.set(true);
+    GeneratorError::Failed(error.to_string())
 }

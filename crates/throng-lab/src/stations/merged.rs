@@ -1,7 +1,7 @@
 //! From what the stations measured and saw to one record, and a part of it for each host.
 
 use throng_record::merge::{MergeError, Part, merge};
-use throng_record::{Host, HostPart, LoadRecord, Phases, SeriesSample};
+use throng_record::{Host, HostPart, LoadRecord, PhaseName, Phases, SeriesSample};
 
 use super::conductor::Post;
 use super::message::Done;
@@ -73,7 +73,7 @@ fn host<'a>(
 
 /// When a station began what, by the lab's clock.
 struct Moments {
-    begun_ns: Vec<u64>,
+    begun_ns: Vec<(PhaseName, u64)>,
     window_ns: Option<u64>,
 }
 
@@ -82,23 +82,26 @@ impl Moments {
         let here = |at_ns: u64| at_ns.saturating_add_signed(-post.clock.offset_ns);
         let none = Phases::default();
         let phases = done.record.as_ref().map_or(&none, |record| &record.phases);
-        let begun = phases
-            .0
-            .iter()
-            .filter_map(|phase| phase.begun_at_monotonic_ns);
+        let begun = phases.0.iter().filter_map(|phase| {
+            let at_ns = phase.begun_at_monotonic_ns?;
+            Some((phase.measured.name(), here(at_ns)))
+        });
         let window = phases
             .exchange()
             .map(|exchange| exchange.started_at_monotonic_ns);
         Self {
-            begun_ns: begun.map(here).collect(),
+            begun_ns: begun.collect(),
             window_ns: window.filter(|&at_ns| at_ns > 0).map(here),
         }
     }
 
     /// The most that it was later than the first of all.
     fn behind(&self, all: &[Self]) -> u64 {
-        let behind = self.begun_ns.iter().enumerate().map(|(phase, own_ns)| {
-            let first = all.iter().filter_map(|one| one.begun_ns.get(phase)).min();
+        // A host whose connections did not open leaves phases out.
+        let behind = self.begun_ns.iter().map(|(phase, own_ns)| {
+            let begun = all.iter().flat_map(|one| &one.begun_ns);
+            let of_phase = begun.filter(|(name, _)| name == phase);
+            let first = of_phase.map(|(_, at_ns)| at_ns).min();
             first.map_or(0, |first_ns| own_ns - first_ns)
         });
         behind.max().unwrap_or(0)

@@ -16,7 +16,9 @@ pub(super) enum Order {
     Clocks {
         ticks: u32,
     },
-    Tick,
+    Tick {
+        number: u32,
+    },
     /// Do this, phase by phase.
     Work {
         job: Box<LoadJob>,
@@ -51,6 +53,7 @@ pub(super) enum Report {
         machine: Box<Machine>,
     },
     Clock {
+        number: u32,
         at_monotonic_ns: u64,
     },
     /// It waits before this phase.
@@ -72,7 +75,6 @@ pub(super) enum Report {
 pub(super) struct Done {
     /// Why there is no record.
     pub(super) failure: Option<String>,
-    pub(super) was_interrupted: bool,
     pub(super) record: Option<LoadRecord>,
     /// Addresses that its connections come from, at least.
     pub(super) source_addresses: u32,

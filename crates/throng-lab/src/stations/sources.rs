@@ -6,14 +6,14 @@ use throng_record::fleet::CONNECTIONS_PER_SOURCE;
 use throng_record::{FleetSpec, SourceAddresses};
 use throng_sys::address::Address;
 
-use crate::plan::GeneratorHost;
+use crate::plan::Interface;
 
 /// Fits a fleet's sources to this host. Of those that are named it has its own. Where they are to be spread, connections that are too many for the ports of
 /// one address come from all that it has in the server's network, which somebody must have put there.
 ///
 /// # Errors
 /// Says so where none of those that are named is this host's.
-pub(super) fn fit(fleet: &mut FleetSpec, host: &GeneratorHost) -> Result<(), String> {
+pub(super) fn fit(fleet: &mut FleetSpec, interfaces: &[Interface]) -> Result<(), String> {
     let server = fleet.addresses.first().and_then(|text| text.parse().ok());
     let Some(Address::Tcp(server)) = server else {
         return Ok(());
@@ -21,19 +21,20 @@ pub(super) fn fit(fleet: &mut FleetSpec, host: &GeneratorHost) -> Result<(), Str
     match &fleet.source {
         SourceAddresses::List(named) => {
             let is_own = |address: &IpAddr| {
-                address.is_loopback() || host.interfaces.iter().any(|one| one.ip == *address)
+                address.is_loopback() || interfaces.iter().any(|one| one.ip == *address)
             };
             let own: Vec<IpAddr> = named.iter().copied().filter(is_own).collect();
             if own.is_empty() {
                 return Err(format!(
                     "it has none of the source addresses that are named; add one to its interface (ip address add ADDRESS/{} dev …), or name one that it has",
-                    host.interfaces.first().map_or(24, |one| one.prefix_bits)
+                    interfaces.first().map_or(24, |one| one.prefix_bits)
                 ));
             }
             fleet.source = SourceAddresses::List(own);
         }
         SourceAddresses::Spread if fleet.connections > CONNECTIONS_PER_SOURCE => {
-            let near = host.source_addresses(server.ip());
+            let near = interfaces.iter().filter(|one| one.reaches(server.ip()));
+            let near: Vec<IpAddr> = near.map(|one| one.ip).collect();
             if near.len() > 1 {
                 fleet.source = SourceAddresses::List(near);
             }
@@ -46,7 +47,6 @@ pub(super) fn fit(fleet: &mut FleetSpec, host: &GeneratorHost) -> Result<(), Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Interface;
 
     fn addresses(texts: &[&str]) -> Vec<IpAddr> {
         let parse = |text: &&str| text.parse().expect("an address");
@@ -65,11 +65,8 @@ mod tests {
             ip,
             prefix_bits: 24,
         });
-        let host = GeneratorHost {
-            interfaces: interfaces.collect(),
-            ..GeneratorHost::default()
-        };
-        fit(&mut fleet, &host).map(|()| fleet.source)
+        let interfaces: Vec<Interface> = interfaces.collect();
+        fit(&mut fleet, &interfaces).map(|()| fleet.source)
     }
 
     #[test]

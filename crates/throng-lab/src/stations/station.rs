@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use throng_child::guard::Guard;
 use throng_record::{LoadJob, PhaseName, SourceAddresses};
@@ -17,14 +17,12 @@ use super::{Link, StationsError, Waiting, pair, sources, wait};
 use crate::generator::Generator;
 use crate::machine;
 use crate::observer::{GeneratorFigures, Observations, Observer};
-use crate::plan::GeneratorHost;
+use crate::plan::{GeneratorHost, Interface};
 use crate::series::Series;
 use crate::trial::follow::{Following, follow};
 
 /// The lab.
 const LAB: u32 = 0;
-/// Between two orders the lab may launch servers, or wait for one that serves a long time.
-const ORDER_MAX: Duration = Duration::from_secs(3_600);
 /// As often it looks whether it is interrupted.
 const GLANCE: Duration = Duration::from_millis(100);
 /// A tick follows a tick.
@@ -79,7 +77,7 @@ pub fn attend(
                 });
             }
             // Of an order that is over.
-            Order::Tick | Order::Begin { .. } | Order::Stop => {}
+            Order::Tick { .. } | Order::Begin { .. } | Order::Stop => {}
             Order::Leave => return Ok(()),
         }
     }
@@ -96,13 +94,10 @@ struct Station<'a> {
 impl Station<'_> {
     /// `None` where it is interrupted.
     fn next_order(&self) -> Result<Option<Order>, StationsError> {
-        let since = Instant::now();
+        // For as long as it takes: mpirun ends this process where the lab's is gone.
         while !self.is_interrupted() {
             if let Some((from, bytes)) = wait(self.link, GLANCE, Waiting::Lazy) {
                 return message::read(from, &bytes).map(Some);
-            }
-            if since.elapsed() > ORDER_MAX {
-                return Err(silent());
             }
         }
         Ok(None)
@@ -123,9 +118,15 @@ impl Station<'_> {
 
     fn tell_time(&self, ticks: u32) -> Result<(), StationsError> {
         for _ in 0..ticks {
-            self.order(TICK_MAX, Waiting::Eager)?;
+            let Order::Tick { number } = self.order(TICK_MAX, Waiting::Eager)? else {
+                // The lab has given up.
+                return Ok(());
+            };
             let at_monotonic_ns = monotonic_ns();
-            self.report(&Report::Clock { at_monotonic_ns });
+            self.report(&Report::Clock {
+                number,
+                at_monotonic_ns,
+            });
         }
         Ok(())
     }
@@ -135,7 +136,7 @@ impl Station<'_> {
             failure: Some(failure),
             ..Done::default()
         };
-        if let Err(failure) = sources::fit(&mut job.fleet, &GeneratorHost::here("")) {
+        if let Err(failure) = sources::fit(&mut job.fleet, &Interface::own()) {
             return failed(failure);
         }
         let job = &job;
@@ -176,12 +177,10 @@ impl Station<'_> {
             .record
             .as_ref()
             .map_or_else(GeneratorFigures::default, GeneratorFigures::of);
-        let was_interrupted = ended.was_interrupted();
         let failure = ended.failure().map(str::to_owned);
         let seen = observer.finish(&measured);
         Done {
             failure,
-            was_interrupted,
             record: ended.record.map(|mut record| {
                 record.phases.add_costs(seen.phase_costs.clone());
                 record

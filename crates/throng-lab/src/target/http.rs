@@ -5,7 +5,8 @@
 
 use throng_record::{Expect, HttpTarget, Protocol};
 
-use crate::plan::PlanError;
+use crate::plan::escape::unescape;
+use crate::plan::{PlanDraft, PlanError};
 
 const SCHEME: &str = "http://";
 
@@ -39,14 +40,100 @@ pub(super) fn read(text: &str) -> Result<(HttpTarget, String), PlanError> {
     } else {
         format!("/{path}")
     };
-    let target = HttpTarget {
-        host: host.to_owned(),
-        path,
-    };
-    Ok((target, with_port(host)))
+    Ok((HttpTarget::get(host, &path), with_port(host)))
 }
 
-/// The request for a page on a connection of its own.
+/// Adds what a plan says of the request beside the address: method, header lines, body.
+///
+/// # Errors
+/// What of it cannot be sent.
+pub(crate) fn complete(target: &mut HttpTarget, draft: &PlanDraft) -> Result<(), PlanError> {
+    let refuse = |key, text: &str, why: &str| {
+        Err(PlanError::Text {
+            key,
+            text: text.to_owned(),
+            why: why.to_owned(),
+        })
+    };
+    if let Some(method) = &draft.method {
+        if !is_token(method) {
+            return refuse(
+                "method",
+                method,
+                "a method has letters, digits and - only; write for example POST",
+            );
+        }
+        if ["HEAD", "CONNECT"].contains(&method.as_str()) {
+            return refuse(
+                "method",
+                method,
+                "what answers it has no body whatever its head says, so that its end cannot be known; write GET",
+            );
+        }
+        target.method.clone_from(method);
+    }
+    for header in draft.header.iter().flatten() {
+        let Some((name, value)) = header.split_once(':') else {
+            return refuse("header", header, "it has no colon; write 'Name: value'");
+        };
+        if !is_token(name) {
+            return refuse(
+                "header",
+                header,
+                "a name has letters, digits and - only, and no blank before the colon; write 'Name: value'",
+            );
+        }
+        if value.contains(|letter: char| letter.is_control() && letter != '\t') {
+            return refuse(
+                "header",
+                header,
+                "a value is one line; write another --header for another line",
+            );
+        }
+        if ["content-length", "transfer-encoding", "connection"]
+            .contains(&name.to_ascii_lowercase().as_str())
+        {
+            return refuse(
+                "header",
+                header,
+                "that follows from the body and from the experiment; leave it out",
+            );
+        }
+        target.headers.push(format!("{name}: {}", value.trim()));
+    }
+    target.body = body(draft)?;
+    Ok(())
+}
+
+fn body(draft: &PlanDraft) -> Result<Vec<u8>, PlanError> {
+    match (&draft.body, &draft.body_file) {
+        (Some(_), Some(_)) => Err(PlanError::Conflict {
+            key: "body",
+            other: "body-file",
+            why: "a request has one body",
+        }),
+        (Some(text), None) => unescape(text).map_err(|why| PlanError::Text {
+            key: "body",
+            text: text.clone(),
+            why,
+        }),
+        (None, Some(file)) => std::fs::read(file).map_err(|error| PlanError::Text {
+            key: "body-file",
+            text: file.clone(),
+            why: format!("it cannot be read ({error}); check the path"),
+        }),
+        (None, None) => Ok(vec![]),
+    }
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_token(text: &str) -> bool {
+    let is_allowed =
+        |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
+    !text.is_empty() && text.chars().all(is_allowed)
+}
+
+/// The request on a connection of its own.
 pub(crate) fn get(target: &HttpTarget) -> Protocol {
     request(target, "Connection: close\r\n")
 }
@@ -56,9 +143,32 @@ pub(crate) fn get_on_kept(target: &HttpTarget) -> Protocol {
     request(target, "")
 }
 
-fn request(HttpTarget { host, path }: &HttpTarget, header: &str) -> Protocol {
+fn request(target: &HttpTarget, connection: &str) -> Protocol {
+    let HttpTarget {
+        host,
+        path,
+        method,
+        headers,
+        body,
+    } = target;
+    let is_host = |header: &&String| {
+        let name = header.get(..5);
+        name.is_some_and(|name| name.eq_ignore_ascii_case("host:"))
+    };
+    let host = match headers.iter().find(is_host) {
+        Some(_) => String::new(),
+        None => format!("Host: {host}\r\n"),
+    };
+    let own: String = headers.iter().map(|one| format!("{one}\r\n")).collect();
+    // Of methods that usually have a body its length is due even where it is 0 (RFC 9110, section 8.6).
+    let has_length = !body.is_empty() || ["POST", "PUT", "PATCH"].contains(&method.as_str());
+    let length = match has_length {
+        true => format!("Content-Length: {}\r\n", body.len()),
+        false => String::new(),
+    };
+    let head = format!("{method} {path} HTTP/1.1\r\n{host}{own}{length}{connection}\r\n");
     Protocol::Request {
-        send: format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{header}\r\n").into(),
+        send: [head.as_bytes(), body].concat(),
         expect: Expect::HttpResponse,
     }
 }
@@ -93,6 +203,55 @@ mod tests {
                 (host, path, address),
                 "{text}"
             );
+        }
+    }
+
+    fn completed(plan: &str) -> Result<HttpTarget, String> {
+        let draft = PlanDraft::parse(plan, "test").expect("a plan");
+        let mut page = HttpTarget::get("a:81", "/x");
+        complete(&mut page, &draft)
+            .map(|()| page)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_request_has_the_method_the_header_lines_and_the_body_that_are_asked_for() {
+        let sent = |plan: &str| {
+            let page = completed(plan).expect(plan);
+            let Protocol::Request { send, .. } = get_on_kept(&page) else {
+                panic!("a request");
+            };
+            String::from_utf8(send).expect("text")
+        };
+        assert_eq!(sent(""), "GET /x HTTP/1.1\r\nHost: a:81\r\n\r\n");
+        let plan = "method = 'POST'\nheader = ['Accept: a/b', 'X-Y:z ']\nbody = 'a\\nb'";
+        assert_eq!(
+            sent(plan),
+            "POST /x HTTP/1.1\r\nHost: a:81\r\nAccept: a/b\r\nX-Y: z\r\nContent-Length: 3\r\n\r\na\nb"
+        );
+        let other_host = "header = 'host: example.org'\nmethod = 'PUT'";
+        assert_eq!(
+            sent(other_host),
+            "PUT /x HTTP/1.1\r\nhost: example.org\r\nContent-Length: 0\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_sent_is_refused_with_what_to_write() {
+        for (plan, part) in [
+            ("method = 'GE T'", "write for example POST"),
+            ("method = ''", "write for example POST"),
+            ("method = 'HEAD'", "write GET"),
+            ("header = 'Accept'", "no colon"),
+            ("header = 'A b: c'", "Name: value"),
+            ("header = [\"A: b\\r\\nC: d\"]", "one line"),
+            ("header = 'Content-Length: 5'", "leave it out"),
+            ("body = 'a'\nbody-file = 'b'", "one body"),
+            ("body-file = '/nowhere/at/all'", "cannot be read"),
+            ("body = '\\q'", "body"),
+        ] {
+            let message = completed(plan).expect_err(plan);
+            assert!(message.contains(part), "{plan}: {message}");
         }
     }
 

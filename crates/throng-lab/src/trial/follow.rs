@@ -40,10 +40,6 @@ impl Ended {
             _ => None,
         }
     }
-
-    pub(crate) fn was_interrupted(&self) -> bool {
-        matches!(self.outcome, Outcome::Interrupted)
-    }
 }
 
 /// What there is to know of a generator's work.
@@ -80,7 +76,12 @@ pub(crate) fn follow(
                 if let LoadEvent::Phase { phase } = event
                     && event.awaits_answer()
                 {
-                    generator.go_on(before(phase));
+                    let at_ns = before(phase);
+                    // One that is to end early hears of it before it begins.
+                    if let Err(error) = watch.look((following.is_interrupted)(), &mut *generator) {
+                        break Err(error);
+                    }
+                    generator.go_on(at_ns);
                     // Reading a great many threads takes its time, in which the generator had to be silent.
                     watch.heard();
                 }

@@ -4,6 +4,8 @@
 //! buffer; a body is counted and not kept. Interim responses (1xx) are skipped. Left out: answers to HEAD, which have no body
 //! whatever their head says, other transfer codings than chunked, and a change of protocol (101).
 
+use std::mem::MaybeUninit;
+
 use super::Verdict;
 
 /// A larger head, or line within a chunked body, is no sensible response.
@@ -24,6 +26,8 @@ pub(super) struct HttpResponse {
     /// Whether the status decides whether it is right.
     verify: bool,
     part: Part,
+    /// Whether the server said that it closes the connection after it (RFC 9112, section 9.6).
+    closes: bool,
     /// What has come of a head or a line that is not whole.
     partial: Vec<u8>,
 }
@@ -48,8 +52,14 @@ impl HttpResponse {
         Self {
             verify,
             part: Part::Head,
+            closes: false,
             partial: Vec::new(),
         }
+    }
+
+    /// Whether the connection ends with the response that was read last.
+    pub(super) fn closes(&self) -> bool {
+        self.closes
     }
 
     pub(super) fn restart(&mut self) {
@@ -103,14 +113,26 @@ impl HttpResponse {
         }
     }
 
+    /// A head that lies whole in what a read brought, as nearly all do, is looked at there.
     fn head(&mut self, bytes: &[u8]) -> Result<usize, Complaint> {
         let before = self.partial.len();
-        self.partial.extend_from_slice(bytes);
-        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
-        let mut response = httparse::Response::new(&mut headers);
-        let end = match response.parse(&self.partial) {
+        if before > 0 {
+            self.partial.extend_from_slice(bytes);
+        }
+        let all = if before > 0 { &self.partial } else { bytes };
+        let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+        let mut response = httparse::Response::new(&mut []);
+        let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
+            &mut response,
+            all,
+            &mut headers,
+        );
+        let end = match parsed {
             Ok(httparse::Status::Complete(end)) => end,
-            Ok(httparse::Status::Partial) if self.partial.len() <= HEAD_BYTES_MAX => {
+            Ok(httparse::Status::Partial) if all.len() <= HEAD_BYTES_MAX => {
+                if before == 0 {
+                    self.partial.extend_from_slice(bytes);
+                }
                 return Ok(bytes.len());
             }
             Ok(httparse::Status::Partial) => {
@@ -120,7 +142,9 @@ impl HttpResponse {
             }
             Err(error) => return Err(wrong(format!("no HTTP response: {error}"))),
         };
-        self.part = self.after_head(&response)?;
+        let part = self.after_head(&response)?;
+        let closes = closes(&response);
+        (self.part, self.closes) = (part, closes);
         self.partial.clear();
         Ok(end - before)
     }
@@ -184,6 +208,20 @@ impl HttpResponse {
 fn count(left: u64, bytes: &[u8]) -> (usize, u64) {
     let used = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
     (used, left - used as u64)
+}
+
+/// Whether the response ends its connection: it says so, or is of HTTP/1.0 and does not say otherwise.
+fn closes(response: &httparse::Response<'_, '_>) -> bool {
+    let mut words = response
+        .headers
+        .iter()
+        .filter(|header| header.name.eq_ignore_ascii_case("connection"))
+        .flat_map(|header| header.value.split(|&byte| byte == b','))
+        .map(<[u8]>::trim_ascii);
+    match response.version {
+        Some(0) => !words.any(|word| word.eq_ignore_ascii_case(b"keep-alive")),
+        _ => words.any(|word| word.eq_ignore_ascii_case(b"close")),
+    }
 }
 
 /// How the body's end is known. A transfer coding goes before a length.

@@ -70,7 +70,7 @@ impl Reply {
                 }
                 Reading::Complete(used) => Verdict::Complete(used),
                 Reading::Wrong => {
-                    Verdict::Wrong(replies.instead(client, n, *remembered, bytes).into())
+                    Verdict::Wrong(replies.instead(client, n, *remembered, bytes).1.into())
                 }
             },
             Kind::Http(response) => response.read(bytes),

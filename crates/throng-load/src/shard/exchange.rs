@@ -312,11 +312,14 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
                 Reading::Complete(used) => {
                     position += used;
                     self.on_reply(slot, now_ns);
+                    if let Some(why) = self.replies.ends_connection() {
+                        return self.fail(slot, ErrorKind::ClosedEarly, why);
+                    }
                 }
                 Reading::Wrong => {
                     let (number, remembered) = (connection.replies, connection.remembered);
-                    let words = self.replies.instead(index, number, remembered, bytes);
-                    return self.fail(slot, ErrorKind::WrongBytes, &words);
+                    let (kind, words) = self.replies.instead(index, number, remembered, bytes);
+                    return self.fail(slot, kind, &words);
                 }
             }
         }

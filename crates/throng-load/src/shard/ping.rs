@@ -224,8 +224,8 @@ impl<B: Backend> Pinging<'_, B> {
             ),
             Reading::Wrong => {
                 let (number, remembered) = (connection.replies, connection.remembered);
-                let words = self.replies.instead(index, number, remembered, bytes);
-                self.fail(slot, ErrorKind::WrongBytes, &words);
+                let (kind, words) = self.replies.instead(index, number, remembered, bytes);
+                self.fail(slot, kind, &words);
             }
         }
     }

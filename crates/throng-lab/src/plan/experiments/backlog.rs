@@ -48,6 +48,10 @@ const KEYS: OwnKeys = OwnKeys {
         "service-time",
         "delay-inline",
         "observe",
+        "method",
+        "header",
+        "body",
+        "body-file",
     ],
     usual: &[
         // As published.

@@ -24,7 +24,16 @@ const AT_ONCE: &str =
 const ENDED: &str = "its clients send until the measurement ends";
 
 const KEYS: OwnKeys = OwnKeys {
-    uses: &["clients", "workload", "closing", "observe"],
+    uses: &[
+        "clients",
+        "workload",
+        "closing",
+        "observe",
+        "method",
+        "header",
+        "body",
+        "body-file",
+    ],
     usual: &[
         ("clients", Usual::Value("100")),
         ("workload", Usual::Value("echo")),

@@ -14,10 +14,15 @@ use crate::plan::{PlanError, nanoseconds};
 /// The largest message, 1 MiB.
 const SIZE_BYTES_MAX: u64 = 1 << 20;
 
-/// On connections that are kept.
+/// Echoes, or requests of the user's, on connections that are kept.
 pub(super) fn on_kept(point: &Point) -> Result<ExchangeSpec, PlanError> {
+    kept(point, protocol(point, ConnectionUse::Kept)?)
+}
+
+/// These messages on connections that are kept.
+pub(super) fn kept(point: &Point, protocol: Protocol) -> Result<ExchangeSpec, PlanError> {
     Ok(ExchangeSpec {
-        protocol: protocol(point, ConnectionUse::Kept)?,
+        protocol,
         verify: verify(point),
         connection: ConnectionUse::Kept,
         pacing: pacing(point)?,

@@ -108,6 +108,80 @@ pub(super) fn workload(asking: &Asking<'_>) -> Result<Workload, PlanError> {
     }
 }
 
+/// What is asked for on connections that are kept, where that is a page: an address says so, or the workload. `None`: messages are sent back.
+pub(super) fn page_on_kept(asking: &Asking<'_>) -> Result<Option<Protocol>, PlanError> {
+    let (point, pages) = (asking.point, pages(asking));
+    let is_page = match (point.workload, &pages[..]) {
+        (None | Some(Workload::Echo), []) => false,
+        (None | Some(Workload::Http), _) => true,
+        (Some(Workload::Echo), _) => {
+            return Err(PlanError::Conflict {
+                key: "workload",
+                other: "http://",
+                why: "all targets are asked alike, and a page is asked for by HTTP",
+            });
+        }
+        (Some(other), _) => {
+            return Err(PlanError::Text {
+                key: "workload",
+                text: other.name().to_owned(),
+                why: "connections that are kept carry echoes or pages; write echo or http, or take the churn experiment (throng churn)".to_owned(),
+            });
+        }
+    };
+    let draft = asking.draft;
+    if !is_page {
+        return asks_for_no_page(draft, "workload = \"http\"").map(|()| None);
+    }
+    let of_message = [
+        ("send", point.send.is_some()),
+        ("expect", point.expect.is_some()),
+        ("size", point.size.is_some()),
+    ];
+    if let Some(key) = first_given(&of_message) {
+        return Err(PlanError::Conflict {
+            key,
+            other: "http://",
+            why: "the address of a page says itself what is asked for; a request of your own goes to tcp://HOST:PORT",
+        });
+    }
+    let page = match &pages[..] {
+        [page, ..] if pages.len() == asking.targets.len() => (*page).clone(),
+        _ => own_page(draft)?,
+    };
+    Ok(Some(http::get_on_kept(&page)))
+}
+
+/// Refuses what is said of the request for a page, where none is asked for.
+fn asks_for_no_page(draft: &PlanDraft, needed: &'static str) -> Result<(), PlanError> {
+    let of_request = [
+        ("method", draft.method.is_some()),
+        ("header", draft.header.is_some()),
+        ("body", draft.body.is_some()),
+        ("body-file", draft.body_file.is_some()),
+    ];
+    match first_given(&of_request) {
+        Some(key) => Err(PlanError::Needs {
+            key,
+            needed,
+            why: "only a page is asked for in this way, such as http://HOST:PORT/PATH",
+        }),
+        None => Ok(()),
+    }
+}
+
+fn first_given(keys: &[(&'static str, bool)]) -> Option<&'static str> {
+    let mut given = keys.iter().filter(|(_, is_given)| *is_given);
+    given.next().map(|(key, _)| *key)
+}
+
+/// What servers without an address of a page are asked for.
+fn own_page(draft: &PlanDraft) -> Result<HttpTarget, PlanError> {
+    let mut page = HttpTarget::get("localhost", "/");
+    http::complete(&mut page, draft)?;
+    Ok(page)
+}
+
 /// What every request asks, and what answers it.
 pub(super) fn protocol(
     asking: &Asking<'_>,
@@ -115,6 +189,10 @@ pub(super) fn protocol(
     service_time: Option<Duration>,
 ) -> Result<Protocol, PlanError> {
     let (point, pages) = (asking.point, pages(asking));
+    if pages.len() != asking.targets.len() {
+        // A built-in server is asked for what takes the service time, and for nothing else.
+        asks_for_no_page(asking.draft, "targets that are pages")?;
+    }
     if point.send.is_some() || point.expect.is_some() || workload == Workload::Echo {
         return exchange::protocol(
             point,
@@ -165,10 +243,7 @@ pub(super) fn counted_frame(count: u64) -> Protocol {
 
 /// A page that asks a server to count.
 pub(super) fn counted_page(count: u64, is_kept: bool) -> Protocol {
-    let page = HttpTarget {
-        host: "localhost".to_owned(),
-        path: format!("/?count={count}"),
-    };
+    let page = HttpTarget::get("localhost", &format!("/?count={count}"));
     match is_kept {
         true => http::get_on_kept(&page),
         false => http::get(&page),
@@ -187,8 +262,5 @@ pub(crate) fn asks_for_service_time(setting: &Setting) -> bool {
 /// The page that takes so long, of any server with the `http` workload.
 fn delayed(length: Duration) -> HttpTarget {
     let milliseconds = length.as_secs_f64() * 1e3;
-    HttpTarget {
-        host: "localhost".to_owned(),
-        path: format!("/?delay={milliseconds}"),
-    }
+    HttpTarget::get("localhost", &format!("/?delay={milliseconds}"))
 }

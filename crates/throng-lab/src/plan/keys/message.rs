@@ -5,6 +5,7 @@ use throng_record::plan::Experiment;
 use super::instead::Instead;
 use super::{Key, flag, key, switch};
 
+const NO_PAGE: &str = "it asks for no page";
 const NO_LINE: &str = "no line is passed on to others";
 
 pub(super) const LINE: &[Key] = &[
@@ -27,6 +28,16 @@ pub(super) const KEYS: &[Key] = &[
     flag("send", "TEXT", "Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes"),
     flag("expect", "REPLY", "Where the reply to --send ends: a text, 'N bytes', 'until DELIMITER' or, in backlog and churn, 'end'; same escapes")
         .takes_hyphen(),
+    flag("method", "METHOD", "Method of the request for a page (http://)")
+        .usually("GET")
+        .of_some(NO_PAGE, Instead::Take(Experiment::Echo)),
+    flag("header", "NAME: VALUE…", "Line of that request's head; repeatable")
+        .of_some(NO_PAGE, Instead::Take(Experiment::Echo)),
+    flag("body", "TEXT", "Body of that request; same escapes")
+        .takes_hyphen()
+        .of_some(NO_PAGE, Instead::Take(Experiment::Echo)),
+    flag("body-file", "FILE", "File with the body of that request")
+        .of_some(NO_PAGE, Instead::Take(Experiment::Echo)),
     key("verify", "Whether the returned bytes are compared with the expected ones")
         .switches(&[switch("no-verify", "false", "Do not compare the returned bytes with the expected ones")])
         .usually("true"),

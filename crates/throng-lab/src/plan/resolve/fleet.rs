@@ -77,7 +77,8 @@ pub(super) struct Connects {
     pub(super) rate_per_second: Option<f64>,
 }
 
-/// As many in flight, per shard, as keep a listener busy, and together no more than its accept queue holds, unless the experiment has another number.
+/// As many in flight, per shard, as keep a listener busy, and together, those of all generators, no more than its accept queue holds, unless the experiment has another
+/// number.
 pub(super) fn connects(point: &Point, shards: u32, backlog: u32) -> Result<Connects, PlanError> {
     let usual = match keys::find("connect-concurrency").map(|key| key.usual_with(point.own)) {
         Some(Usual::Value(_)) => point.usual("connect-concurrency"),

@@ -36,7 +36,8 @@ pub(super) fn resolve(
         }
     };
     let backlog = backlog(&point, asks, listen)?;
-    let connects = fleet::connects(&point, shards, backlog)?;
+    let all_shards = shards.saturating_mul(environment.number_of_generators());
+    let connects = fleet::connects(&point, all_shards, backlog)?;
     let timeouts = fleet::timeouts(&point)?;
     let some_not_zero = |key, value: Option<u32>, why| {
         value

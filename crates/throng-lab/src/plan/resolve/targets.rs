@@ -9,7 +9,7 @@ use super::own::{self, OfTargets, Own};
 use super::{NO_WORKERS, catalogue};
 use crate::plan::experiments::Asks;
 use crate::plan::{Environment, PlanDraft, PlanError, keys};
-use crate::target::{ALL, TargetDraft};
+use crate::target::{ALL, TargetDraft, http};
 
 /// The targets as they stand in the record, each possible in every family that launched servers are to listen on.
 pub(super) fn resolve(
@@ -76,7 +76,10 @@ fn resolve_one(
         .iter()
         .map(|&family| own.target.resolve(models, catalogue, family));
     let records: Vec<TargetRecord> = records.collect::<Result<_, _>>()?;
-    let record = records.into_iter().next().expect("there is a family");
+    let mut record = records.into_iter().next().expect("there is a family");
+    if let Some(page) = &mut record.http {
+        http::complete(page, &own.draft)?;
+    }
     check(&record, &own.draft, asks, experiment, environment)?;
     Ok(record)
 }
@@ -90,7 +93,8 @@ fn check(
     environment: &Environment,
 ) -> Result<(), PlanError> {
     let address = target.addresses.first().map_or("", String::as_str);
-    if target.http.is_some() && !asks.connects_for_each_request() {
+    let takes_pages = asks.connects_for_each_request() || asks.keeps_connections_to_pages();
+    if target.http.is_some() && !takes_pages {
         let (needed, instead) = asks.instead_of_a_page();
         return Err(PlanError::HttpTarget {
             target: target.name.clone(),

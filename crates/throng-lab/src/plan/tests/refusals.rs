@@ -119,8 +119,8 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
         ),
         ("targets = ['all', 'poll']", &["two targets", "`poll`"]),
         (
-            "targets = ['http://127.0.0.1:80/']",
-            &["echo experiment", "--send"],
+            "targets = ['http://127.0.0.1:80/']\nsize = 5",
+            &["`size` and `http://` contradict", "tcp://HOST:PORT"],
         ),
         (
             "clients = 5",
@@ -131,7 +131,11 @@ fn whatever_cannot_be_carried_out_is_refused_with_what_to_write() {
         ),
         ("requests = 5", &["write --messages 10000 or --duration 2s"]),
         ("requests-total = 5", &["write --messages 10000"]),
-        ("workload = 'http'", &["`workload`", "throng backlog"]),
+        (
+            "workload = 'oneshot'",
+            &["workload = oneshot", "throng churn"],
+        ),
+        ("method = 'POST'", &["`method` needs `workload = \"http\"`"]),
         ("service-time = '1s'", &["`service-time`", "throng backlog"]),
         ("delay-inline = true", &["`delay-inline`", "throng backlog"]),
         (
