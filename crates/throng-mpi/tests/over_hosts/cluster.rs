@@ -14,6 +14,7 @@ pub(crate) struct Cluster {
     generators: u32,
     surroundings: Vec<(&'static str, String)>,
     mpirun: Vec<&'static str>,
+    beside: Option<String>,
     folder: tempfile::TempDir,
 }
 
@@ -38,6 +39,7 @@ impl Cluster {
             generators,
             surroundings: vec![],
             mpirun: vec![],
+            beside: None,
             folder: tempfile::tempdir().expect("a folder"),
         }
     }
@@ -54,6 +56,12 @@ impl Cluster {
         self
     }
 
+    /// A built-in server runs on the lab's host already.
+    pub(crate) fn serving(mut self, arguments: &str) -> Self {
+        self.beside = Some(format!("{THRONG_MPI} serve {arguments} >/dev/null"));
+        self
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -67,8 +75,12 @@ impl Cluster {
         command.args(["--net", "--mount", "--pid", "--fork", "--kill-child"]);
         command.arg("--mount-proc").arg(CLUSTER);
         command.arg((self.generators + 1).to_string());
-        let agent = r#"exec mpirun --mca plm_rsh_agent "$CLUSTER_AGENT" --bind-to none "$@""#;
-        command.args(["bash", "-c", agent, "mpirun"]);
+        let agent = r#"mpirun --mca plm_rsh_agent "$CLUSTER_AGENT" --bind-to none "$@""#;
+        let on_lab = match &self.beside {
+            Some(server) => format!("{server} & {agent}; code=$?; kill $!; wait; exit $code"),
+            None => format!("exec {agent}"),
+        };
+        command.args(["bash", "-c", &on_lab, "mpirun"]);
         command.args(&self.mpirun);
         command.args(["--host", &hosts.join(","), THRONG_MPI]);
         command.args(arguments);
@@ -96,7 +108,8 @@ impl Cluster {
         let ended = self.run(arguments);
         // 1 where no trial could be ranked: the test looks at it.
         let went_well = matches!(ended.code, Some(0 | 1));
-        assert!(went_well, "{}\n{}", ended.stdout, ended.stderr);
+        let is_kept = self.folder().join("throng-runs").exists();
+        assert!(went_well && is_kept, "{}\n{}", ended.stdout, ended.stderr);
         assert_eq!(ended.left, "");
         self.record()
     }

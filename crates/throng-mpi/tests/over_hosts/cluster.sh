@@ -50,7 +50,9 @@ with=WITH_$name
 exec ${!with-} nsenter --net="/proc/$pid/ns/net" --uts="/proc/$pid/ns/uts" sh -c "$*"
 AGENT
 chmod +x "$folder/agent"
-export CLUSTER_AGENT=$folder/agent CLUSTER_FOLDER=$folder
+export CLUSTER_AGENT=$folder/agent
+# Open MPI keeps a folder there by host and process id, and both are alike in every cluster.
+export TMPDIR=$folder
 
 # CUT='2 4': the cable of gen2 is cut after four seconds.
 if [[ -n ${CUT-} ]]; then

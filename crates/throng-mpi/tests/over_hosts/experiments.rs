@@ -69,6 +69,44 @@ fn messages_of_several_hosts_are_those_of_one() {
 }
 
 #[test]
+fn a_server_that_runs_already_is_loaded_by_all_and_observed_by_the_lab() {
+    let cluster = Cluster::of(2).serving("epoll-level --listen 10.77.0.1:7000");
+    let load = ["--connections", "11", "--messages", "10007"];
+    let always = ["--repeats", "1", "--patience", "0", "--no-html"];
+    let target = ["echo", "tcp://10.77.0.1:7000"];
+    let record = cluster.record_of(&[&target[..], &load, &always].concat());
+    let trial = only(&record);
+    assert_well(trial);
+    let exchange = trial.phases.exchange().expect("an exchange");
+    assert_eq!(exchange.replies, 10_007);
+    let server = trial.server.as_ref().expect("it is on the lab's host");
+    assert!(server.cpu_ns > 0);
+}
+
+#[test]
+fn a_host_that_has_too_little_is_named_before_anything_is_measured() {
+    // So few that a shard of it cannot hold its half.
+    let cluster = Cluster::of(2).with("WITH_gen2", "prlimit --nofile=200:200");
+    let hold = ["hold", "1000", "epoll-level", "--shards", "1"];
+    let always = ["--repeats", "1", "--hold", "100ms", "--no-html"];
+    let ended = cluster.run(&[&hold[..], &always].concat());
+    let note = "of 500 connections to epoll-level host gen2 can hold about 192: descriptors";
+    assert!(ended.stderr.contains(note), "{}", ended.stderr);
+    assert!(
+        !ended.stderr.contains("host gen1 can hold"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(ended.left, "");
+    let record = cluster.record();
+    let [quick, short] = &only(&record).hosts[..] else {
+        panic!("{:?}", only(&record).hosts);
+    };
+    assert_eq!(quick.connected, 500);
+    assert!((150..200).contains(&short.connected), "{}", short.connected);
+}
+
+#[test]
 fn the_merged_histogram_is_the_sum_of_the_hosts() {
     let trial = trial(2, &ECHO);
     let decoded = |histogram: &throng::record::Histogram| histogram.decode().expect("readable");
