@@ -1,7 +1,7 @@
 //! `throng`: a laboratory for TCP servers under many connections.
 //!
 //! The binary parses flags, wires the crates together, writes to the user and exits; what is measured, served or
-//! reported is the other crates' work. One command, one file, in [`command`].
+//! reported is the other crates' work. One command, one file, in `command`.
 #![forbid(unsafe_code)]
 
 mod catalogue;
