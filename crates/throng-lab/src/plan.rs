@@ -35,6 +35,7 @@ pub use environment::{Environment, GeneratorHost};
 pub use error::PlanError;
 pub(crate) use experiments::asks_for_service_time;
 pub use interface::Interface;
+pub(crate) use interface::{near, own_of};
 pub use kernel::{KernelDraft, KernelSetting};
 pub use resolve::{KernelNameError, Resolved, resolve};
 pub use sweep::{Sweep, Swept};

@@ -12,24 +12,23 @@ use crate::kernel_file;
 /// The lowest `pids.max` on the way; `None` where nothing is limited.
 pub fn pids_max() -> Option<u64> {
     // The word `max` is no limit.
-    let groups = texts("pids", "pids.max").into_iter();
-    groups.filter_map(|text| text.parse().ok()).min()
+    let limits = texts(&groups("pids"), "pids.max").into_iter();
+    limits.filter_map(|text| text.parse().ok()).min()
 }
 
 /// For how long quotas on CPU time (`cpu.max`, `cpu.cfs_quota_us`) have held this process and its group up so far, summed over CPUs and over the groups on the
 /// way, in nanoseconds; `None` where no group has a quota.
 pub fn throttled_ns() -> Option<u64> {
-    let has_quota = texts("cpu", "cpu.max")
+    let groups = groups("cpu");
+    let is_none = |text: &String| text.starts_with("max") || text.starts_with('-');
+    let quotas = ["cpu.max", "cpu.cfs_quota_us"];
+    let has_quota = quotas
         .iter()
-        .any(|text| !text.starts_with("max"))
-        || texts("cpu", "cpu.cfs_quota_us")
-            .iter()
-            .any(|text| !text.starts_with('-'));
-    if !has_quota {
-        return None;
-    }
-    let groups = texts("cpu", "cpu.stat");
-    Some(groups.iter().map(|text| of_statistics(text)).sum())
+        .any(|file| !texts(&groups, file).iter().all(is_none));
+    has_quota.then(|| {
+        let statistics = texts(&groups, "cpu.stat");
+        statistics.iter().map(|text| of_statistics(text)).sum()
+    })
 }
 
 /// `throttled_usec` of version two, `throttled_time` (ns) of version one; 0 where the group has no quota.
@@ -42,8 +41,14 @@ fn of_statistics(text: &str) -> u64 {
     value("throttled_time").or_else(microseconds).unwrap_or(0)
 }
 
-/// What the files of that name hold, in the groups that this controller is in.
-fn texts(controller: &str, file: &str) -> Vec<String> {
+/// What the files of that name hold. In the root group most are missing.
+fn texts(groups: &[PathBuf], file: &str) -> Vec<String> {
+    let files = groups.iter().map(|group| group.join(file));
+    files.filter_map(kernel_file::read_if_present).collect()
+}
+
+/// The groups of this controller that this process is in, and those above them.
+fn groups(controller: &str) -> Vec<PathBuf> {
     let groups = ProcessCGroups::from_file("/proc/self/cgroup").ok();
     let mounts = MountInfos::from_file("/proc/self/mountinfo").ok();
     let Some((groups, mounts)) = groups.zip(mounts) else {
@@ -66,18 +71,18 @@ fn texts(controller: &str, file: &str) -> Vec<String> {
             let below_mount = Path::new(&group.pathname)
                 .strip_prefix(&mount.root)
                 .unwrap_or(Path::new(""));
-            on_the_way(&mount.mount_point, below_mount, file)
+            on_the_way(&mount.mount_point, below_mount)
         })
         .collect()
 }
 
-/// The files of `mount_point/below_mount` and of the directories above it, up to the mount point. In the root group most are missing.
-fn on_the_way(mount_point: &Path, below_mount: &Path, file: &str) -> Vec<String> {
+/// `mount_point/below_mount` and the directories above it, up to the mount point.
+fn on_the_way(mount_point: &Path, below_mount: &Path) -> Vec<PathBuf> {
     let directory: PathBuf = mount_point.join(below_mount.strip_prefix("/").unwrap_or(below_mount));
     directory
         .ancestors()
         .take_while(|ancestor| ancestor.starts_with(mount_point))
-        .filter_map(|ancestor| kernel_file::read_if_present(ancestor.join(file)))
+        .map(Path::to_owned)
         .collect()
 }
 
@@ -90,7 +95,7 @@ mod tests {
         let mount = std::env::temp_dir().join(format!("throng-sys-cgroup-{}", std::process::id()));
         let inner = mount.join("slice/service");
         std::fs::create_dir_all(&inner).unwrap();
-        let of = |below: &str| on_the_way(&mount, Path::new(below), "pids.max");
+        let of = |below: &str| texts(&on_the_way(&mount, Path::new(below)), "pids.max");
 
         assert!(of("/slice/service").is_empty());
         std::fs::write(inner.join("pids.max"), "500\n").unwrap();

@@ -193,7 +193,7 @@ pub(crate) fn carry_out(
         environment.generators = stations.generators().to_vec();
     }
     let Resolved { mut plan, notes } = resolve(draft, &environment).map_err(plan_failure)?;
-    let listen = hosts::listening(inputs.listen, &plan, stations.as_ref())?;
+    let listen = hosts::listening(inputs.listen, &plan, &environment, stations.as_ref())?;
     if capture.is_some() && plan.experiment != Experiment::Backlog {
         return Err(Failure::usage(
             "--capture keeps handshakes, and only the backlog experiment looks at them",

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use clap::Args;
+use throng_lab::plan::Environment;
 use throng_lab::stations::{self, Link, Stations, StationsError};
 use throng_record::plan::ListenFamily;
 use throng_record::{Network, Plan, TargetKind};
@@ -129,6 +130,7 @@ pub(crate) struct ListenFlag {
 pub(crate) fn listening(
     asked: Option<IpAddr>,
     plan: &Plan,
+    environment: &Environment,
     stations: Option<&Stations<'_>>,
 ) -> Result<Option<IpAddr>, Failure> {
     if asked.is_some() && plan.net == Network::Private {
@@ -138,10 +140,8 @@ pub(crate) fn listening(
         .hint("add --net host, or leave --listen out"));
     }
     let is_of_each_host = |address: IpAddr| address.is_loopback() || address.is_unspecified();
-    let are_here = |stations: &Stations<'_>| stations.generators().iter().all(|one| one.is_here);
-    if let (Some(address), Some(stations)) = (asked, stations)
-        && is_of_each_host(address)
-        && !are_here(stations)
+    if let Some(address) = asked.filter(|&address| is_of_each_host(address))
+        && !environment.are_generators_here()
     {
         return Err(Failure::usage(format_args!(
             "launched servers are to listen on {address}, which is another place on each host"

@@ -9,7 +9,7 @@ use throng_sys::address::Address;
 
 use super::{Demand, memory_bytes};
 use crate::observer::is_local;
-use crate::plan::GeneratorHost;
+use crate::plan::{GeneratorHost, near, own_of};
 
 /// Where the load comes from.
 #[derive(Clone, Copy, Debug)]
@@ -95,11 +95,8 @@ fn addresses(host: &GeneratorHost, setting: &Setting, server: IpAddr) -> Option<
     let number = match &setting.source {
         SourceAddresses::Kernel => 1,
         SourceAddresses::Spread if server.is_loopback() => return None,
-        SourceAddresses::Spread => host.source_addresses(server).len(),
-        SourceAddresses::List(named) => {
-            let is_own = |address: &&IpAddr| host.interfaces.iter().any(|one| one.ip == **address);
-            named.iter().filter(is_own).count()
-        }
+        SourceAddresses::Spread => near(&host.interfaces, server).len(),
+        SourceAddresses::List(named) => own_of(named, &host.interfaces).len(),
     };
     // It has a route with an address in any case.
     Some(number.max(1) as u64)

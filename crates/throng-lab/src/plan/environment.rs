@@ -60,12 +60,6 @@ impl GeneratorHost {
             boot_id: throng_sys::sysctl::read("kernel.random.boot_id").unwrap_or_default(),
         }
     }
-
-    /// Its addresses that are in one network with a server, which connections can come from; none where routers lie between.
-    pub(crate) fn source_addresses(&self, server: std::net::IpAddr) -> Vec<std::net::IpAddr> {
-        let near = self.interfaces.iter().filter(|one| one.reaches(server));
-        near.map(|one| one.ip).collect()
-    }
 }
 
 /// The model that a target is, if it is one.
@@ -94,7 +88,8 @@ impl Environment {
     }
 
     /// Whether all generators are processes of this host, and reach what only this host reaches.
-    pub(crate) fn are_generators_here(&self) -> bool {
+    #[must_use]
+    pub fn are_generators_here(&self) -> bool {
         self.generators.iter().all(|host| host.is_here)
     }
 

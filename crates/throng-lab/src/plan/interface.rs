@@ -46,6 +46,19 @@ impl Interface {
     }
 }
 
+/// A host's addresses that are in one network with a server; none where routers lie between.
+pub(crate) fn near(interfaces: &[Interface], server: IpAddr) -> Vec<IpAddr> {
+    let near = interfaces.iter().filter(|one| one.reaches(server));
+    near.map(|one| one.ip).collect()
+}
+
+/// Those of the named addresses that a host has; every host has those of loopback.
+pub(crate) fn own_of(named: &[IpAddr], interfaces: &[Interface]) -> Vec<IpAddr> {
+    let is_own =
+        |address: &IpAddr| address.is_loopback() || interfaces.iter().any(|one| one.ip == *address);
+    named.iter().copied().filter(is_own).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,10 @@
 //! Which of a host's addresses its connections come from.
 
-use std::net::IpAddr;
-
 use throng_record::fleet::CONNECTIONS_PER_SOURCE;
 use throng_record::{FleetSpec, SourceAddresses};
 use throng_sys::address::Address;
 
-use crate::plan::Interface;
+use crate::plan::{Interface, near, own_of};
 
 /// Fits a fleet's sources to this host. Of those that are named it has its own. Where they are to be spread, connections that are too many for the ports of
 /// one address come from all that it has in the server's network, which somebody must have put there.
@@ -20,10 +18,7 @@ pub(super) fn fit(fleet: &mut FleetSpec, interfaces: &[Interface]) -> Result<(),
     };
     match &fleet.source {
         SourceAddresses::List(named) => {
-            let is_own = |address: &IpAddr| {
-                address.is_loopback() || interfaces.iter().any(|one| one.ip == *address)
-            };
-            let own: Vec<IpAddr> = named.iter().copied().filter(is_own).collect();
+            let own = own_of(named, interfaces);
             if own.is_empty() {
                 return Err(format!(
                     "it has none of the source addresses that are named; add one to its interface (ip address add ADDRESS/{} dev …), or name one that it has",
@@ -33,8 +28,7 @@ pub(super) fn fit(fleet: &mut FleetSpec, interfaces: &[Interface]) -> Result<(),
             fleet.source = SourceAddresses::List(own);
         }
         SourceAddresses::Spread if fleet.connections > CONNECTIONS_PER_SOURCE => {
-            let near = interfaces.iter().filter(|one| one.reaches(server.ip()));
-            let near: Vec<IpAddr> = near.map(|one| one.ip).collect();
+            let near = near(interfaces, server.ip());
             if near.len() > 1 {
                 fleet.source = SourceAddresses::List(near);
             }
@@ -46,6 +40,8 @@ pub(super) fn fit(fleet: &mut FleetSpec, interfaces: &[Interface]) -> Result<(),
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     fn addresses(texts: &[&str]) -> Vec<IpAddr> {
