@@ -67,7 +67,7 @@ pub struct HostPart {
     pub stolen_share: Option<f64>,
     /// The same of what other programs used.
     pub others_share: Option<f64>,
-    /// Share of the window in which the quota of its control group (`cpu.max`) held its generator up; absent where there is no quota.
+    /// Share of the time of its generator's CPUs, in the window, for which the quota of its control group (`cpu.max`) held it up; absent where there is none.
     pub throttled_share: Option<f64>,
     /// Kernel counters of its network that changed during the trial.
     pub kernel_counters: CounterDeltas,

@@ -38,7 +38,7 @@ pub struct HostRow {
     pub stolen_share_max: Option<f64>,
     /// The same of what other programs used.
     pub others_share_max: Option<f64>,
-    /// Share of the window in which a CPU quota held its generator up, 0 to 1, at most; absent where it has none.
+    /// Share of the time of its CPUs, in the window, for which a quota held its generator up, 0 to 1, at most; absent where it has none.
     pub throttled_share_max: Option<f64>,
     /// Its clock − the lab's, in the trial where that is known worst; absent where none was made.
     pub clock_offset_ns: Option<i64>,

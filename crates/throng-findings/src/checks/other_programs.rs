@@ -53,7 +53,7 @@ pub(super) fn throttled(name: &str, share: f64, lost: Lost) -> Check {
     let kind = CheckKind::OtherPrograms;
     let bound = lost.share_max(1);
     let evidence = format!(
-        "the CPU quota of host {name}'s control group held its generator up for {} of the window (at most {})",
+        "the CPU quota of host {name}'s control group held its generator up for {} of its CPUs' time in the window (at most {})",
         percent(share),
         percent(bound)
     );
@@ -176,7 +176,7 @@ mod tests {
     fn a_quota_that_holds_a_generator_up_disturbs() {
         let check = throttled("gen2", 0.34, Lost::CpuTime);
         assert_eq!(check.result, CheckResult::Disturbed);
-        let expected = "the CPU quota of host gen2's control group held its generator up for 34.0 % of the window";
+        let expected = "the CPU quota of host gen2's control group held its generator up for 34.0 % of its CPUs' time in the window";
         assert!(check.detail.starts_with(expected), "{}", check.detail);
         let result = |share, lost| throttled("gen2", share, lost).result;
         assert_eq!(result(0.02, Lost::CpuTime), CheckResult::Passed);
