@@ -34,6 +34,7 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "fanout" -d 'Measure h
 complete -c throng -n "__fish_throng_needs_command" -f -a "hold" -d 'Measure how many connections can be held, and how many bytes each takes'
 complete -c throng -n "__fish_throng_needs_command" -f -a "churn" -d 'Measure connections that live for one request: cycles of connect, request, reply and close'
 complete -c throng -n "__fish_throng_needs_command" -f -a "services" -d 'Measure how long clients take for their requests to several services at once'
+complete -c throng -n "__fish_throng_needs_command" -f -a "capacity" -d 'Find the greatest rate at which bounds on latency hold, and how latency grows up to it'
 complete -c throng -n "__fish_throng_needs_command" -f -a "serve" -d 'Run a built-in server until SIGTERM or Ctrl-C'
 complete -c throng -n "__fish_throng_needs_command" -f -a "servers" -d 'List built-in and catalogued servers, and whether each can run here'
 complete -c throng -n "__fish_throng_needs_command" -f -a "doctor" -d 'Show what this machine allows, and the command for each thing to improve'
@@ -49,7 +50,7 @@ complete -c throng -n "__fish_throng_needs_command" -f -a "guard" -d 'Wait for t
 complete -c throng -n "__fish_throng_needs_command" -f -a "generate" -d 'Write manual pages, completions, and the pages of keys and figures into a folder'
 complete -c throng -n "__fish_throng_using_subcommand run" -s c -l connections -d 'Connections (all but backlog, churn, services) [default: 100; accept, hold: 10000; fanout: 1000]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l clients -d 'Clients, each with one connection at a time (backlog, churn, services) [default: 32; churn: 100; services: 20]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer; http with http:// targets (echo, backlog, churn, services) [default: oneshot; echo, churn: echo; services: framed]' -r -f -a "oneshot\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l workload -d 'What clients request and built-in servers answer; http with http:// targets (all but accept, fanout, hold, phases) [default: oneshot; echo, churn, capacity: echo; services: framed]' -r -f -a "oneshot\t''
 http\t''
 framed\t''
 echo\t''"
@@ -57,11 +58,11 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l requests -d 'Reque
 complete -c throng -n "__fish_throng_using_subcommand run" -l requests-total -d 'Requests of all clients together, shared evenly; in place of --requests (backlog)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l service-time -d 'Service time of a request: built-in servers are told it, of others it is assumed (backlog) [default: 40ms]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l messages -d 'Stop after exactly this many messages, all connections together (echo, churn, phases)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -s d -l duration -d 'Stop after this long (echo, fanout, churn, phases) [default: 2s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' (echo, churn, phases) [default: 300ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -s d -l duration -d 'Stop after this long (all but backlog, accept, hold, services) [default: 2s; capacity: 1s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' (echo, churn, capacity, phases) [default: 300ms]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l confidence -d 'Stop when the 95 % confidence interval\'s half-width ÷ mean is at most this, such as 0.01 (echo, phases)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'Longest measurement with --confidence (echo, phases) [default: 30s]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l closing -d 'How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none (churn) [default: fin]' -r -f -a "fin\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l max-duration -d 'Longest measurement with --confidence (echo, capacity, phases) [default: 30s; capacity: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l closing -d 'How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none (churn, capacity) [default: fin]' -r -f -a "fin\t''
 reset\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l hold -d 'How long all connections stay open before the pings (hold, phases) [default: 2s]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l pings -d 'Connections to ping, spread evenly, or all (hold, phases) [default: 1000 at most]' -r
@@ -73,25 +74,29 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l seed -d 'Seed of t
 complete -c throng -n "__fish_throng_using_subcommand run" -l services -d 'Services: processes of a server that are one target, each asked by every client (services) [default: 20]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l tasks -d 'Tasks of a client under way at once; it has one with each service (services) [default: 25]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l count -d 'How far a service counts for each request: its work (services) [default: 1000]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l reuse -d 'Whether a task keeps its connection; false: each request makes one, which is part of its time (services) [default: true]' -r -f -a "true\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l reuse -d 'Whether a task keeps its connection; false: each request makes one, which is part of its time (services, capacity) [default: true]' -r -f -a "true\t''
 false\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l listeners -d 'Listeners of each service (services) [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l choice -d 'Which listener of a service is asked: one by chance for each request, or one for all requests of a client (services) [default: random]' -r -f -a "random\t''
 bound\t''"
-complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop (echo, phases) [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop (echo, capacity, phases) [default: 1]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l lockstep -d 'Lockstep: groups of this many connections send one message each and wait for all replies (echo, phases)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -s r -l rate -d 'Open loop: messages per second over all connections, without waiting for replies (echo, fanout, churn, phases)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps between messages of an open loop (echo, fanout, churn, phases) [default: constant]' -r -f -a "constant\t''
+complete -c throng -n "__fish_throng_using_subcommand run" -l arrivals -d 'Gaps between messages of an open loop (all but backlog, accept, hold, services) [default: constant; capacity: exponential]' -r -f -a "constant\t''
 exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l bound -d 'What is to hold, such as \'p99 < 5ms\' or \'p99.9 < 20ms\'; any figure by its key. May be repeated (capacity)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l within -d 'How wide the interval of the answer may be: 5% or 0.05 (capacity) [default: 5%]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l time-limit -d 'Longest search for each target and setting; its answer is then as close as it came (capacity) [default: 2min]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l curve -d 'Points of the curve of latency over the rate, from a tenth of the answer to beyond it; 0 for none (capacity) [default: 8]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l line -d 'Line that one client sends and all receive, without its newline; \\t and other escapes work (fanout) [default: hello]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l greeting -d 'Line that the server greets each connection with (fanout) [default: connected]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l size -d 'Bytes of a message, 1 to 1048576 (all but accept, fanout, services) [default: 6]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes (all but accept, fanout, services)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes (all but accept, fanout, services)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l method -d 'Method of the request for a page (http://) (echo, backlog, churn) [default: GET]' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l header -d 'Line of that request\'s head; repeatable (echo, backlog, churn)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l body -d 'Body of that request; same escapes (echo, backlog, churn)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l body-file -d 'File with the body of that request (echo, backlog, churn)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l method -d 'Method of the request for a page (http://) (echo, backlog, churn, capacity) [default: GET]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l header -d 'Line of that request\'s head; repeatable (echo, backlog, churn, capacity)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l body -d 'Body of that request; same escapes (echo, backlog, churn, capacity)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l body-file -d 'File with the body of that request (echo, backlog, churn, capacity)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -135,10 +140,10 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l runs-dir -d 'Folde
 complete -c throng -n "__fish_throng_using_subcommand run" -l capture -d 'Keep the observed handshakes, for Wireshark; for backlog' -r -F
 complete -c throng -n "__fish_throng_using_subcommand run" -l list -d 'List the built-in plans'
 complete -c throng -n "__fish_throng_using_subcommand run" -l delay-inline -d 'Event loops block for the service time, so that all their other connections wait (backlog)'
-complete -c throng -n "__fish_throng_using_subcommand run" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time (backlog, churn)'
-complete -c throng -n "__fish_throng_using_subcommand run" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause (backlog, churn)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time (backlog, churn, capacity)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-observe -d 'Do not observe the accept queue and the handshakes; most slow requests then have no known cause (backlog, churn, capacity)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l published -d 'Call poll as the published program does, with room for all connections from the first call on (accept)'
-complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late (echo, churn, phases)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late (echo, churn, capacity, phases)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-greeting -d 'The server sends no greeting (fanout)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones (all but accept, fanout)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'Fewer and shorter trials: two minutes at most'
@@ -561,6 +566,82 @@ complete -c throng -n "__fish_throng_using_subcommand services" -l strict -d 'Tr
 complete -c throng -n "__fish_throng_using_subcommand services" -l no-html -d 'Write no report.html beside the record'
 complete -c throng -n "__fish_throng_using_subcommand services" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
 complete -c throng -n "__fish_throng_using_subcommand services" -s h -l help -d 'Print help'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -s c -l connections -d 'Connections; with --reuse false, clients with one at a time [default: 100]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l workload -d 'What clients request and built-in servers answer; http with http:// targets [default: echo]' -r -f -a "oneshot\t''
+http\t''
+framed\t''
+echo\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -s d -l duration -d 'How long a probe lasts at the least [default: 1s]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l warmup -d 'Warm-up before the measurement: 300ms or \'1000 messages\' [default: 300ms]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l max-duration -d 'How long a probe lasts at the most, however many replies its quantiles need [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l closing -d 'How the generator closes: FIN, which leaves TIME_WAIT on the side that closes first, or RST, which leaves none [default: fin]' -r -f -a "fin\t''
+reset\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l repeats -d 'Repeats of the search for each target and setting, at the least [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l baseline -d 'Target to compare the others with [default: the first]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l seed -d 'Seed of the order of trials, of payloads and arrivals [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l reuse -d 'Whether connections are kept; false: each request makes one, which is part of its latency [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l outstanding -d 'Unanswered messages on each connection: exactly so many in a closed loop, at most in an open loop [default: 1]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l arrivals -d 'Gaps between messages of an open loop [default: exponential]' -r -f -a "constant\t''
+exponential\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l bound -d 'What is to hold, such as \'p99 < 5ms\' or \'p99.9 < 20ms\'; any figure by its key. May be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l within -d 'How wide the interval of the answer may be: 5% or 0.05 [default: 5%]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l time-limit -d 'Longest search for each target and setting; its answer is then as close as it came [default: 2min]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l curve -d 'Points of the curve of latency over the rate, from a tenth of the answer to beyond it; 0 for none [default: 8]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l method -d 'Method of the request for a page (http://) [default: GET]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l header -d 'Line of that request\'s head; repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l body -d 'Body of that request; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l body-file -d 'File with the body of that request' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
+epoll\t''
+io-uring\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l shards -d 'Threads of the generator [default: one for each of its CPUs, more if connections need more descriptors]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l source -d 'Local addresses to connect from, all of them in every trial (not a sweep)' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l addresses -d 'Local addresses without --source: spread over 127.0.0.0/8, or chosen by the kernel [default: spread]' -r -f -a "spread\t''
+kernel\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l nodelay -d 'Whether the generator sets TCP_NODELAY [default: true]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l connect-timeout -d 'Timeout of a connect [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l timeout -d 'Timeout of a reply [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l cpus -d 'CPUs of server and generator: SERVER:GENERATOR, such as 0:1 or 0-3:4-7, or any [default: half each]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l net -d 'Network: a private one with its own settings and counters, or the host\'s [default: private]' -r -f -a "private\t''
+host\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l kernel -d 'Kernel setting of the private network, such as somaxconn=16,4096; the host\'s stays as it is. Values with a comma go into a plan file. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l backlog -d 'Backlog of listen(2), the length of the accept queue [default: 1024]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l workers -d 'Worker threads or processes of built-in models that have a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l accept-threads -d 'Threads that only accept, of the built-in model that has a choice [default: the model\'s own]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l family -d 'Address family that servers listen on; unix where connections are kept [default: ipv4]' -r -f -a "ipv4\t''
+ipv6\t''
+unix\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l ready-timeout -d 'Timeout for a server to listen [default: 10s]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l command -d 'A server of yours to launch; {port} or {address} is where it must listen. Repeatable' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l catalogue -d 'Folder of a catalogue of your own: LANGUAGE/SERVER/server.toml [default: throng\'s own]' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l listen -d 'Address on which launched servers listen [default: loopback; for load from other hosts, the one in their network]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l patience -d 'Time to repeat disturbed trials at the end; 0 for never [default: as long as the plan is estimated to take]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l format -d 'Form of the report' -r -f -a "terminal\t''
+html\t''
+markdown\t''
+csv\t''
+csv-tidy\t''
+json\t''
+hdr-log\t''
+hgrm\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l output -d 'File for the report, for hgrm a folder [default: standard output]' -r -F
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l fail-if -d 'Exit with 1 if a row meets this, such as \'p99 > 5ms\' or \'throughput < 0.95 * baseline\'; may be repeated' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l undecided -d 'What a condition counts as where the interval is too wide to tell' -r -f -a "pass\t''
+fail\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l quick -d 'Fewer and shorter trials: two minutes at most'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l no-html -d 'Write no report.html beside the record'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l full -d 'Show every table, cause and remedy in the terminal, instead of one screen'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -s h -l help -d 'Print help'
 complete -c throng -n "__fish_throng_using_subcommand serve" -l workload -d 'What the server answers' -r -f -a "echo\t'every byte comes back'
 broadcast\t'a greeting, then every line goes to all connections'
 http\t'HTTP/1.1, keep-alive; GET /?delay=40 waits 40 ms, GET /?count=1000 counts'

@@ -21,7 +21,7 @@ pub use asked::Asked;
 pub use cpu_time::{Others, Stolen, TICK_NS};
 pub use evidence::{Descriptors, Evidence, Observed};
 pub use hosts::{counter_change, in_words as hosts_in_words};
-pub use limit::limit;
+pub use limit::{limit, limit_of_server};
 pub use limits::Limits;
 pub use server::{Ending, LifeEnd, Served};
 

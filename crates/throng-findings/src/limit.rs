@@ -45,6 +45,20 @@ impl Busy {
     }
 }
 
+/// Whether it was the server's CPUs that held it back, at a rate at which bounds on its latency did not hold. The rate is no limit then, and a generator that
+/// spins is always busy.
+#[must_use]
+pub fn limit_of_server(trial: &Trial) -> Limit {
+    let wanted = Busy::wanted_by(trial).server;
+    match (Busy::of(trial).server, wanted) {
+        (Some(busy), _) if busy >= SERVER_BUSY => Limit::Server,
+        (Some(_), Some(wanted)) if wanted >= SERVER_BUSY => Limit::OtherPrograms,
+        (Some(_), _) => Limit::Waiting,
+        (None, _) if trial.server.is_some() => Limit::ReadLate,
+        (None, _) => Limit::Unknown,
+    }
+}
+
 /// Of all generators the most; absent where one of them is not known.
 fn of_busiest(trial: &Trial, figure: fn(&SideRecord, u32) -> Option<f64>) -> Option<f64> {
     let all = generators(trial).into_iter().map(|generator| {

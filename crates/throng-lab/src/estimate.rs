@@ -74,9 +74,13 @@ const YEAR: f64 = 365.0 * 86_400.0;
 pub fn estimate(plan: &Plan, models: &[BuiltInModel], limits: &Limits) -> Duration {
     let of_target = |target| of_sweep(plan, target, models, limits);
     let pass: f64 = (0..plan.targets.len() as u32).map(of_target).sum();
-    let trials = f64::from(crate::order::trials(plan));
+    let passes = match &plan.search {
+        Some(spec) => crate::search::expected(spec, plan.repeats),
+        None => plan.repeats,
+    };
+    let trials = plan.cells().count() as f64 * f64::from(passes);
     let keeping = PER_KEPT_TRIAL * trials * trials / 2.0;
-    seconds((pass + PER_LAUNCH * launches(plan)) * f64::from(plan.repeats) + keeping)
+    seconds((pass + PER_LAUNCH * launches(plan)) * f64::from(passes) + keeping)
 }
 
 /// All settings of a target, once.

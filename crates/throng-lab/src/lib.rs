@@ -20,6 +20,7 @@ mod order;
 pub mod plan;
 pub mod plans;
 mod run;
+pub mod search;
 mod series;
 pub mod stations;
 mod store;

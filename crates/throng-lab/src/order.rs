@@ -63,9 +63,19 @@ fn cells(unit: Unit, repeat: u32) -> impl Iterator<Item = Cell> {
     })
 }
 
-struct SplitMix64(u64);
+#[derive(Clone, Debug)]
+pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// From 0 to 1, 1 left out.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -74,7 +84,7 @@ impl SplitMix64 {
     }
 
     /// Fisher and Yates; the bias of the remainder is below 2⁻⁵⁰ for any plan.
-    fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = (self.next() % (last as u64 + 1)) as usize;
             items.swap(last, other);

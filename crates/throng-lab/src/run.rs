@@ -1,6 +1,7 @@
 //! A run: every trial of a plan, in its order, with the record kept after each; then those that were disturbed, again.
 
 mod again;
+mod searching;
 mod spared;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use crate::event::Event;
 use crate::network::{NetworkError, Networks};
 use crate::observer::capture::{Capture, CaptureError};
 use crate::order::{self, Cell, order, trials};
+use crate::search::{self, Bounds};
 use crate::stations::Stations;
 use crate::store::{Store, StoreError};
 use crate::trial::{Bench, Made, Servers};
@@ -48,6 +50,8 @@ pub struct Setup<'a> {
     pub stations: Option<&'a Stations<'a>>,
     /// Where launched servers listen; `None`: on loopback.
     pub listen: Option<IpAddr>,
+    /// What is to hold, where rates are searched for.
+    pub bounds: Option<&'a dyn Bounds>,
     /// Raised by the caller (on SIGINT, SIGTERM) to end early and keep what was measured.
     pub interrupted: &'a AtomicBool,
 }
@@ -110,8 +114,9 @@ pub fn run(
         hosts: setup
             .stations
             .map_or_else(Vec::new, |all| all.hosts().to_vec()),
-        trials_planned: trials(plan),
+        trials_planned: expected_trials(plan),
         trials: vec![],
+        searches: vec![],
         interrupted: true,
     };
     store.write(&record)?;
@@ -146,13 +151,10 @@ pub fn run(
         record: &mut record,
         store: &store,
     };
-    for cell in order(plan) {
-        if conductor.is_interrupted() {
-            break;
-        }
-        conductor.make_and_keep(cell, on_event)?;
+    match plan.search.as_ref().zip(setup.bounds) {
+        Some((spec, bounds)) => conductor.search(spec, bounds, on_event)?,
+        None => conductor.measure(setup.patience.unwrap_or(estimate), on_event)?,
     }
-    conductor.make_disturbed_again(setup.patience.unwrap_or(estimate), on_event)?;
     conductor.end()?;
     let captured = capture.map(|capture| capture.finish());
     Ok(Finished {
@@ -160,6 +162,16 @@ pub fn run(
         path,
         captured,
     })
+}
+
+/// A search makes as many as it needs.
+fn expected_trials(plan: &Plan) -> u32 {
+    match &plan.search {
+        Some(spec) => {
+            (plan.cells().count() as u32).saturating_mul(search::expected(spec, plan.repeats))
+        }
+        None => trials(plan),
+    }
 }
 
 /// With the shards of all generators, as if they were one's: how long a plan takes depends on how many connections there is room for.
@@ -186,6 +198,21 @@ struct Conductor<'a> {
 impl Conductor<'_> {
     fn is_interrupted(&self) -> bool {
         self.bench.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Every trial of the plan, then those again that were disturbed.
+    fn measure(
+        &mut self,
+        patience: Duration,
+        on_event: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), StoreError> {
+        for cell in order(self.bench.plan) {
+            if self.is_interrupted() {
+                break;
+            }
+            self.make_and_keep(cell, on_event)?;
+        }
+        self.make_disturbed_again(patience, on_event)
     }
 
     fn make_and_keep(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LeftOut, Network, Setting, TargetRecord};
+use crate::{LeftOut, Network, SearchSpec, Setting, TargetRecord};
 
 /// Which question a plan asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,13 +24,15 @@ pub enum Experiment {
     Churn,
     /// How long does each client take for its requests to several services?
     Services,
+    /// What is the greatest rate at which bounds on latency hold, and how does latency grow up to it?
+    Capacity,
     /// What does each phase measure and cost, in the order that the plan has written?
     Phases,
 }
 
 impl Experiment {
     /// Each of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Echo,
         Self::Backlog,
         Self::Accept,
@@ -38,6 +40,7 @@ impl Experiment {
         Self::Hold,
         Self::Churn,
         Self::Services,
+        Self::Capacity,
         Self::Phases,
     ];
 
@@ -63,6 +66,7 @@ impl Experiment {
             Self::Hold => "hold",
             Self::Churn => "churn",
             Self::Services => "services",
+            Self::Capacity => "capacity",
             Self::Phases => "phases",
         }
     }
@@ -99,6 +103,7 @@ impl Experiment {
             Self::Services => {
                 "How long does each client take for its requests to several services?"
             }
+            Self::Capacity => "What is the greatest rate at which the bounds hold?",
             Self::Phases => "What does each phase measure, and what does it cost?",
         }
     }
@@ -148,6 +153,9 @@ pub struct Plan {
     pub settings: Vec<Setting>,
     /// For each target the settings that it is measured at, by index; absent where each is measured at all.
     pub measured_at: Option<Vec<Vec<u32>>>,
+    /// What is searched for, where the rates of the trials are not known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchSpec>,
 }
 
 impl Plan {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Host, Machine, NetworkRecord, Plan, Trial};
+use crate::{Host, Machine, NetworkRecord, Plan, SearchRecord, Trial};
 
 /// The whole of `run.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct RunRecord {
     pub trials_planned: u32,
     /// The trials, in the order in which they were made. Disturbed ones were made again at the end, as long as there was patience for it.
     pub trials: Vec<Trial>,
+    /// Where rates were searched for: the search at each target and setting.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<SearchRecord>,
     /// Ended early by the user, or by something that left no time to say so, or not ended yet.
     pub interrupted: bool,
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::side::CounterDeltas;
 use crate::{
     AcceptQueueRecord, Check, CheckResult, Finding, HandshakesRecord, HostPart, KernelMemoryRecord,
-    Limit, LoadJob, Network, Phases, SeriesSample, SideRecord, Verdict,
+    Limit, LoadJob, Network, Phases, Probe, SeriesSample, SideRecord, Verdict,
 };
 
 /// How a trial ended.
@@ -42,8 +42,11 @@ pub struct Trial {
     /// Place in the order of execution, from 0.
     pub order: u32,
     /// Made again, because this one was disturbed, or because one that the same process served was: another trial of the same target, setting and
-    /// repeat counts.
+    /// repeat counts. So it is with the probes of a search but the one at the rate that was found.
     pub is_superseded: bool,
+    /// What it was in a search; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
     /// Start, since the run's start.
     pub started_at_ns: u64,
     /// Length, launch and clean-up included.
@@ -106,6 +109,7 @@ impl Trial {
             repeat,
             order: 0,
             is_superseded: false,
+            probe: None,
             started_at_ns: 0,
             duration_ns: 0,
             server_ordinal: None,

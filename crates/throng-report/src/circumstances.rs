@@ -120,6 +120,14 @@ impl Circumstances<'_> {
         if self.cycles() { "cycle" } else { "message" }
     }
 
+    /// How the due times of an open loop are spaced.
+    pub(crate) fn gaps(&self, arrivals: Arrivals) -> String {
+        self.or_swept("arrivals", || match arrivals {
+            Arrivals::Constant => "equal".to_owned(),
+            Arrivals::Exponential => "exponential".to_owned(),
+        })
+    }
+
     /// The rule of the sending, in the field's terms.
     fn pacing(&self, pacing: &Pacing) -> String {
         let each =
@@ -142,10 +150,7 @@ impl Circumstances<'_> {
                 spin,
                 outstanding,
             } => {
-                let gaps = self.or_swept("arrivals", || match arrivals {
-                    Arrivals::Constant => "equal".to_owned(),
-                    Arrivals::Exponential => "exponential".to_owned(),
-                });
+                let gaps = self.gaps(*arrivals);
                 let how = match (self.swept("spin"), *spin) {
                     (Some(_), _) => "spinning or sleeping",
                     (None, true) => "spinning",

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::experiments::accept::along::Along;
+use crate::experiments::capacity::searched::Searched;
 use crate::experiments::fanout::order::Order;
 use crate::experiments::hold::curve::Point;
 use crate::experiments::hold::memory::KernelMemory;
@@ -32,6 +33,8 @@ pub enum Detail {
         /// Of every trial that the row shows, by number.
         failed: Vec<FailedService>,
     },
+    /// The search behind a capacity.
+    Capacity(Box<Searched>),
     /// Of the trial whose connecting took the median time.
     Hold {
         /// Connects over time, at most 60 points.

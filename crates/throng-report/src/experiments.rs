@@ -2,6 +2,7 @@
 
 pub mod accept;
 pub mod backlog;
+pub mod capacity;
 mod churn;
 pub(crate) mod crowd;
 pub mod echo;
@@ -25,6 +26,7 @@ pub(crate) fn of(kind: plan::Experiment) -> &'static dyn Experiment {
         plan::Experiment::Fanout => &fanout::Fanout,
         plan::Experiment::Hold => &hold::Hold,
         plan::Experiment::Services => &services::Services,
+        plan::Experiment::Capacity => &capacity::Capacity,
         plan::Experiment::Phases => &phases::Phases,
     }
 }

@@ -3,6 +3,7 @@
 //! A run has the figures of the phases that its plan is made of. So no experiment lists what is measured, and one that is composed of phases in a new way has
 //! its figures already.
 
+mod capacity;
 mod close;
 mod connect;
 mod exchange;
@@ -74,7 +75,16 @@ pub(crate) fn of_plan(plan: &Plan) -> Vec<Figure> {
         true => tasks::figures(),
         false => vec![],
     };
-    for figure in of_phases.chain(of_tasks).chain(of_trial()) {
+    let of_search = match plan.search {
+        Some(_) => capacity::figures(),
+        None => vec![],
+    };
+    for figure in of_search
+        .into_iter()
+        .chain(of_phases)
+        .chain(of_tasks)
+        .chain(of_trial())
+    {
         if !figures.iter().any(|known| known.key == figure.key) {
             figures.push(figure);
         }
@@ -85,7 +95,7 @@ pub(crate) fn of_plan(plan: &Plan) -> Vec<Figure> {
 /// Every figure by the phase that it is of, `None` for those of the whole trial: for documentation.
 pub fn all() -> impl Iterator<Item = (Option<PhaseName>, Vec<Figure>)> {
     let of_phases = PHASES.map(|phase| (Some(phase), of_phase(phase)));
-    let of_trial = [of_trial(), tasks::figures()].concat();
+    let of_trial = [of_trial(), tasks::figures(), capacity::figures()].concat();
     of_phases.into_iter().chain([(None, of_trial)])
 }
 

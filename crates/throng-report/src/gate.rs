@@ -6,6 +6,7 @@
 //! that is a bound ("at least X") has an open end.
 
 mod amount;
+mod held;
 
 use std::fmt;
 
@@ -23,6 +24,8 @@ use crate::summary::Summary;
 use crate::target;
 use crate::unit::Unit;
 use crate::worth::Sorted;
+
+pub use held::BoundHeld;
 
 /// Short names of what is asked about most.
 const SHORT: [(&str, &str); 8] = [
@@ -338,16 +341,19 @@ fn sorted<'a>(record: &'a RunRecord, row: &Row) -> Sorted<'a> {
 
 impl Relation {
     fn decide(self, low: f64, high: f64, bound: f64) -> Decision {
-        let holds = |value: f64| match self {
+        match (self.holds(low, bound), self.holds(high, bound)) {
+            (true, true) => Decision::Met,
+            (false, false) => Decision::NotMet,
+            _ => Decision::Undecided,
+        }
+    }
+
+    fn holds(self, value: f64, bound: f64) -> bool {
+        match self {
             Self::Less => value < bound,
             Self::AtMost => value <= bound,
             Self::More => value > bound,
             Self::AtLeast => value >= bound,
-        };
-        match (holds(low), holds(high)) {
-            (true, true) => Decision::Met,
-            (false, false) => Decision::NotMet,
-            _ => Decision::Undecided,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Where the servers decide it (closed loop, lockstep) that is the throughput; in an open loop, where the rate is given and every target that keeps up has the
 //! same, the 99th percentile of latency. Experiments whose question has several answers rank nothing.
 
-use throng_record::{Pacing, Plan};
+use throng_record::{Decision, Pacing, Plan};
 
 use crate::figure::OneTrial;
 use crate::ratio::Compared;
@@ -33,6 +33,12 @@ impl Leading {
         Some(match self {
             Self::Compared(Compared::MessagesPerSecond) => phases.exchange()?.replies_per_second,
             Self::Compared(Compared::LatencyP99) => phases.exchange()?.latency.p99_ns as f64,
+            Self::Compared(Compared::CapacityPerSecond) => {
+                let probe = one.trial.probe.as_ref()?;
+                probe
+                    .offered_per_second
+                    .filter(|_| probe.decision == Decision::Met)?
+            }
             Self::TotalTime => phases.connections()?.duration_ns as f64,
             Self::None => return None,
         })

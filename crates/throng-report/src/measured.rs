@@ -1,11 +1,20 @@
 //! What an experiment decides about its rows: by what they are ordered, on which trials they stand, and what they have beside figures.
 
-use throng_record::{Plan, Setting, TargetRecord, Trial};
+use throng_record::{Plan, RunRecord, Setting, TargetRecord, Trial};
 
 use crate::detail::Detail;
 use crate::leading::Leading;
 use crate::published::Published;
 use crate::worth::Sorted;
+
+/// A target at a setting: where it stands in the record, and the trials that its row shows.
+pub(crate) struct CellShown<'a> {
+    pub(crate) record: &'a RunRecord,
+    pub(crate) target: u32,
+    pub(crate) setting: u32,
+    pub(crate) asked: &'a Setting,
+    pub(crate) shown: &'a [&'a Trial],
+}
 
 /// From trials to rows.
 pub(crate) trait Measured {
@@ -20,7 +29,7 @@ pub(crate) trait Measured {
     }
 
     /// What a row has that is no single figure.
-    fn detail(&self, _asked: &Setting, _shown: &[&Trial]) -> Option<Detail> {
+    fn detail(&self, _cell: &CellShown<'_>) -> Option<Detail> {
         None
     }
 

@@ -14,8 +14,13 @@ use crate::table::absent;
 fn mark(row: &Row, compared: Compared) -> &'static str {
     let is_disturbed = row.trials.disturbed > 0;
     match (row.standing, compared) {
-        (Standing::Qualified, Compared::MessagesPerSecond) if is_disturbed => "~ ≥ ",
-        (Standing::Qualified, Compared::MessagesPerSecond) => "≥ ",
+        (Standing::Qualified, Compared::MessagesPerSecond | Compared::CapacityPerSecond) => {
+            if is_disturbed {
+                "~ ≥ "
+            } else {
+                "≥ "
+            }
+        }
         (Standing::Qualified, Compared::LatencyP99) if is_disturbed => "~ * ",
         (Standing::Qualified, Compared::LatencyP99) => "* ",
         (Standing::Invalid | Standing::Failed, _) => "✗ ",
@@ -42,9 +47,30 @@ pub(crate) fn throughput(row: &Row, compared: Compared) -> String {
     )
 }
 
+/// The rate that a search found, with its spread; that there is none, or what is wrong with the row.
+pub(crate) fn capacity(row: &Row) -> String {
+    let mark = mark(row, Compared::CapacityPerSecond);
+    let found = row.estimate("capacity_per_second").map(|found| {
+        let spread = format::spread(&found, format::count);
+        format!("{mark}{}{spread}", format::rate(found.median))
+    });
+    figure_or_reason(
+        found.or_else(|| Some("none".to_owned())),
+        row.standing,
+        &row.failed_checks,
+        row.part_in_words(),
+    )
+}
+
 /// The throughput in short, in an open loop how much of its rate was kept and at what latency, where a table has one column for each setting.
 pub(crate) fn short_throughput(row: &Row, compared: Compared) -> String {
     let mark = mark(row, compared);
+    if compared == Compared::CapacityPerSecond && !row.figures.is_empty() {
+        return row.value(compared.key()).map_or_else(
+            || "none".to_owned(),
+            |found| format!("{mark}{}", format::rate(found)),
+        );
+    }
     match (row.value("messages_per_second"), row.standing) {
         (Some(found), _) => match (&row.rate, row.value("latency_ns_p99")) {
             // Of a rate that is kept, replies per second say nothing but the rate.

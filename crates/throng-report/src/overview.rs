@@ -84,6 +84,7 @@ impl<'a> Overview<'a> {
 pub(crate) fn title(summary: &Summary<'_>) -> &'static str {
     match summary.compared() {
         Compared::MessagesPerSecond => summary.unit,
+        Compared::CapacityPerSecond => "capacity",
         Compared::LatencyP99 => "share of the rate kept, and p99,",
     }
 }

@@ -37,6 +37,7 @@ pub(crate) fn ranked(mut rows: Vec<Row>, leading: Leading) -> Vec<Row> {
 pub(crate) fn to_sort_by(leading: Leading, row: &Row) -> Option<f64> {
     match leading.compared()? {
         Compared::MessagesPerSecond => row.value("messages_per_second").map(|rate| -rate),
+        Compared::CapacityPerSecond => row.value("capacity_per_second").map(|rate| -rate),
         Compared::LatencyP99 => row.value("latency_ns_p99"),
     }
 }
@@ -45,6 +46,7 @@ pub(crate) fn to_sort_by(leading: Leading, row: &Row) -> Option<f64> {
 fn interval(leading: Leading, row: &Row) -> Option<Estimate> {
     match leading.compared()? {
         Compared::MessagesPerSecond => row.estimate("messages_per_second"),
+        Compared::CapacityPerSecond => row.estimate("capacity_per_second"),
         Compared::LatencyP99 => None,
     }
 }

@@ -20,6 +20,8 @@ pub enum Compared {
     MessagesPerSecond,
     /// The 99th percentile of latency, where the rate is given: open loop. Below 1 is better.
     LatencyP99,
+    /// The rate that a search found. Above 1 is better.
+    CapacityPerSecond,
 }
 
 impl Compared {
@@ -28,6 +30,7 @@ impl Compared {
         match self {
             Self::MessagesPerSecond => "messages_per_second",
             Self::LatencyP99 => "latency_ns_p99",
+            Self::CapacityPerSecond => "capacity_per_second",
         }
     }
 }

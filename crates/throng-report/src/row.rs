@@ -13,7 +13,7 @@ use crate::figure::{Figure, Found, OneTrial};
 use crate::format;
 use crate::leading::Leading;
 use crate::listener;
-use crate::measured::Measured;
+use crate::measured::{CellShown, Measured};
 use crate::median::{self, Estimate};
 use crate::merge::Merges;
 use crate::published::Published;
@@ -247,7 +247,13 @@ pub(crate) fn row(
             .iter()
             .find_map(|trial| listener::backlog_in_force(trial)),
         published: plan.targets.get(target as usize).and_then(published),
-        detail: experiment.detail(asked, &shown),
+        detail: experiment.detail(&CellShown {
+            record,
+            target,
+            setting,
+            asked,
+            shown: &shown,
+        }),
         figures: found,
         unreadable,
     }

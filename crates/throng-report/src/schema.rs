@@ -30,7 +30,7 @@ macro_rules! of_record {
     )* };
 }
 #[cfg(test)]
-of_record!(CheckKind Finding Limit Machine NetworkRecord Plan RequestRecord Slope SlowConnection SweptValue);
+of_record!(CheckKind Decision Finding Limit Machine NetworkRecord Plan Purpose RequestRecord SearchRecord Slope SlowConnection SweptValue);
 
 #[cfg(test)]
 mod tests {

@@ -159,7 +159,9 @@ impl<'a> Sorted<'a> {
         let was_late = self.basis.iter().any(|trial| is_late(trial));
         match (self.standing, compared) {
             (Standing::Ranked, _) => Some(Bound::Exact),
-            (Standing::Qualified, Compared::MessagesPerSecond) => Some(Bound::AtLeast),
+            (Standing::Qualified, Compared::MessagesPerSecond | Compared::CapacityPerSecond) => {
+                Some(Bound::AtLeast)
+            }
             (Standing::Qualified, Compared::LatencyP99) => match (has_missed_rate, was_late) {
                 (true, true) => None,
                 (true, false) => Some(Bound::AtLeast),

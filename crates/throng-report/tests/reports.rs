@@ -63,6 +63,7 @@ fn the_answer_of_every_experiment_fits_a_screen() {
         ("interrupted", fixture::interrupted()),
         ("nothing_valid", fixture::nothing_valid()),
         ("churn", fixture::churn()),
+        ("capacity", fixture::capacity()),
         ("backlog", fixture::backlog()),
         ("accept", fixture::accept()),
         ("fanout", fixture::fanout()),
@@ -157,6 +158,10 @@ fn terminal_of_multiplexers_with_idle_connections() {
 
 #[test]
 fn terminal_of_connections_for_one_request() {
+    let record = fixture::capacity();
+    insta::assert_snapshot!("capacity_terminal_120", terminal(&record, 120));
+    insta::assert_snapshot!("capacity_terminal_80", terminal(&record, 80));
+    insta::assert_snapshot!("capacity_screen_80", screen(&record, 80));
     let record = fixture::churn();
     insta::assert_snapshot!("churn_terminal_160", terminal(&record, 160));
     insta::assert_snapshot!("churn_terminal_100", terminal(&record, 100));
@@ -221,6 +226,10 @@ fn rates_that_were_not_kept() {
 
 #[test]
 fn markdown() {
+    insta::assert_snapshot!(
+        "capacity_markdown",
+        other(&fixture::capacity(), Format::Markdown)
+    );
     insta::assert_snapshot!("churn_markdown", other(&fixture::churn(), Format::Markdown));
     insta::assert_snapshot!(
         "fanout_markdown",

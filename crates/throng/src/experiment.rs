@@ -22,7 +22,7 @@ use crate::failure::{Failure, note};
 use crate::gates::GateFlags;
 use crate::hosts::{self, Hosts};
 use crate::progress::Progress;
-use crate::{catalogue, interrupt, output, verdict};
+use crate::{bounds, catalogue, interrupt, output, verdict};
 
 /// In which form a report is made, and where it goes.
 #[derive(Debug, Args)]
@@ -201,6 +201,7 @@ pub(crate) fn carry_out(
         .hint("leave --capture out, or see throng backlog --help"));
     }
     let gates = run.gates.read(&plan)?;
+    let bounds = bounds::read(&plan)?;
     notes.iter().for_each(note);
     let from = match listen {
         Some(listen) if stations.is_some() => LoadFrom::Hosts {
@@ -230,6 +231,7 @@ pub(crate) fn carry_out(
         is_strict: run.strict,
         stations: stations.as_ref(),
         listen,
+        bounds: bounds.as_ref().map(|bounds| bounds as _),
         interrupted: &interrupted,
     };
     let mut progress = Progress::new();

@@ -103,7 +103,8 @@ fn some(words: &[&str]) -> String {
     }
 }
 
-fn failure(error: GateError) -> Failure {
+/// What is wrong with a condition.
+pub(crate) fn failure(error: GateError) -> Failure {
     let failure = Failure::usage(&error);
     match &error {
         GateError::Figure { name, known } => {

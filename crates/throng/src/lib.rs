@@ -4,6 +4,7 @@
 //! reported is the other crates' work. One command, one file, in `command`.
 #![forbid(unsafe_code)]
 
+mod bounds;
 mod catalogue;
 mod cli;
 mod command;

@@ -82,6 +82,7 @@ fn run_over(generators: u32, plan: &str) -> RunRecord {
             throng_version: VERSION,
             models: &environment.models,
             capture: None,
+            bounds: None,
             // Trials that tests beside this one disturb are not made again.
             patience: Some(Duration::ZERO),
             is_strict: false,

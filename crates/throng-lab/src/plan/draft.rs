@@ -168,6 +168,12 @@ keys! {
         header: Vec<String>,
         body: String,
         body_file: String,
+        #[serde(deserialize_with = "value::some_or_many")]
+        bound: Vec<String>,
+        within: value::Share,
+        #[serde(deserialize_with = "value::some_duration")]
+        time_limit: Duration,
+        curve: u32,
     }
 
     // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections or clients.

@@ -230,6 +230,18 @@ pub enum PlanError {
         "`confidence = {0}` is no width of an interval: it is the half-width ÷ mean to reach, above 0 and below 1; write --confidence 0.01 for ± 1 % (in a plan: confidence = 0.01)"
     )]
     Confidence(f64),
+    #[error(
+        "there is no bound: nothing says when a rate is too high; write --bound 'p99 < 5ms' (in a plan: bound = \"p99 < 5ms\")"
+    )]
+    NoBound,
+    #[error(
+        "`within = {0}` is no width of an answer: it is the width of its interval ÷ itself to reach, from 0.1% to 50%; write --within 5% (in a plan: within = \"5%\")"
+    )]
+    Within(f64),
+    #[error(
+        "`curve = {points}` is no number of points of a curve: it takes 2 to {most}, and 0 is none; write --curve 8 (in a plan: curve = 8)"
+    )]
+    CurvePoints { points: u32, most: u32 },
     #[error("`{key} = {text}`: {why}")]
     Text {
         key: &'static str,

@@ -6,6 +6,7 @@
 
 mod accept;
 mod backlog;
+mod capacity;
 mod churn;
 mod echo;
 mod exchange;
@@ -17,7 +18,7 @@ mod requests;
 mod services;
 
 use throng_record::plan::{Experiment, ListenFamily};
-use throng_record::{BuiltInModel, Sequence, TargetRecord, Workload};
+use throng_record::{BuiltInModel, SearchSpec, Sequence, TargetRecord, Workload};
 
 use super::cpus::Cpus;
 use super::draft::Point;
@@ -56,6 +57,11 @@ pub(super) trait Asks: Sync {
     /// What is measured where no target is named.
     fn usual_target(&self) -> Option<&'static str> {
         None
+    }
+
+    /// What is searched for, where the rates of the trials are not known beforehand.
+    fn search(&self, _draft: &PlanDraft) -> Result<Option<SearchSpec>, PlanError> {
+        Ok(None)
     }
 
     /// What servers are asked to serve; any of them may be asked for.
@@ -182,6 +188,7 @@ pub(super) fn of(experiment: Experiment) -> &'static dyn Asks {
         Experiment::Hold => &hold::Hold,
         Experiment::Churn => &churn::Churn,
         Experiment::Services => &services::Services,
+        Experiment::Capacity => &capacity::Capacity,
         Experiment::Phases => &phases::Phases,
     }
 }

@@ -4,6 +4,7 @@
 //! read, and refused, alike.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use serde::Deserialize;
 use throng_record::Network;
@@ -11,6 +12,7 @@ use throng_record::plan::ServerLifetime;
 
 use super::flag_text::FlagText;
 use super::sweep::{Sweep, Swept};
+use super::value::{self, Share};
 use super::{KernelDraft, KernelSetting};
 
 /// What a flag sets.
@@ -46,6 +48,18 @@ macro_rules! from_text {
     )* };
 }
 from_text!(u32 u64 bool String Network ServerLifetime);
+
+impl FromFlag for Share {
+    fn from_flag(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl FromFlag for Duration {
+    fn from_flag(text: &str) -> Result<Self, String> {
+        value::duration(text)
+    }
+}
 
 impl FromFlag for Vec<IpAddr> {
     fn from_flag(text: &str) -> Result<Self, String> {

@@ -18,6 +18,7 @@ mod message;
 pub(super) mod own;
 mod pacing;
 mod plan;
+mod search;
 mod servers;
 mod services;
 #[cfg(test)]
@@ -27,11 +28,12 @@ mod tests;
 pub const BOOL: &[&str] = &["true", "false"];
 
 /// All keys by the headings of help, in its order.
-pub const GROUPS: [(&str, &[Key]); 9] = [
+pub const GROUPS: [(&str, &[Key]); 10] = [
     ("The plan", plan::KEYS),
     ("Load", load::KEYS),
     ("Services", services::KEYS),
     ("Pacing", pacing::KEYS),
+    ("Search", search::KEYS),
     ("Line", message::LINE),
     ("Message", message::KEYS),
     ("Generator", generator::KEYS),

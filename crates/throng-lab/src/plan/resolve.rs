@@ -116,6 +116,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
             .collect(),
         settings,
         measured_at,
+        search: asks.search(&draft)?,
     };
     if plan.quick {
         notes.extend(quick::fit(&mut plan, environment));

@@ -12,9 +12,11 @@ use throng_sys::affinity::CpuList;
 use super::sweep::{Swept, one_or_many};
 
 mod count;
+mod share;
 
 pub(super) use count::of_file;
 pub use count::{connections, count, counts, pings};
+pub use share::Share;
 
 /// Which kernel interface the generator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -218,6 +220,14 @@ impl<'de> Deserialize<'de> for CpuChoice {
 }
 
 /// For serde: one value, or a list of them that belong together.
+/// A key that is one length of time.
+pub(super) fn some_duration<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Duration>, D::Error> {
+    <Duration as Swept>::read(deserializer).map(Some)
+}
+
+/// A key that is a list.
 pub(crate) fn some_or_many<'de, D: Deserializer<'de>, T: Swept>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error> {

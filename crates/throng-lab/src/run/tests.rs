@@ -103,6 +103,7 @@ impl Fake {
             throng_version: "0.0.0",
             models: &[],
             capture: None,
+            bounds: None,
             interrupted: &self.interrupted,
         };
         run(plan, &setup, on_event).unwrap_or_else(|error| panic!("{error}"))

@@ -17,7 +17,7 @@ use crate::circumstances::Circumstances;
 use crate::detail::Detail;
 use crate::experiment::Experiment;
 use crate::grid::Grid;
-use crate::measured::Measured;
+use crate::measured::{CellShown, Measured};
 use crate::published::Published;
 use crate::standing::Standing;
 use crate::summary::Summary;
@@ -36,9 +36,13 @@ impl Measured for Accept {
         }
     }
 
-    fn detail(&self, asked: &Setting, shown: &[&Trial]) -> Option<Detail> {
-        let idle = along::points(asked.connections);
-        let phases = || shown.iter().filter_map(|trial| trial.phases.multiplexer());
+    fn detail(&self, cell: &CellShown<'_>) -> Option<Detail> {
+        let idle = along::points(cell.asked.connections);
+        let phases = || {
+            cell.shown
+                .iter()
+                .filter_map(|trial| trial.phases.multiplexer())
+        };
         Some(Detail::Multiplexer {
             accept: along::of(phases().map(|phase| &phase.accept), &idle),
             data: along::of(phases().map(|phase| &phase.data), &idle),

@@ -77,7 +77,7 @@ impl OfMessages for Echo {
 
     fn costs(&self, summary: &Summary<'_>) -> Vec<Column<Row>> {
         let keys: &[&'static str] = match summary.compared() {
-            Compared::MessagesPerSecond => &[
+            Compared::MessagesPerSecond | Compared::CapacityPerSecond => &[
                 "latency_ns_p99",
                 "server_cpu_per_message_ns",
                 "server_memory_per_connection_bytes",

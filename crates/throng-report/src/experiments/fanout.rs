@@ -12,7 +12,7 @@ mod overview;
 pub mod published;
 mod tables;
 
-use throng_record::{Arrivals, Setting, Trial};
+use throng_record::{Arrivals, Trial};
 
 use crate::answer::chosen;
 use crate::chart::{Chart, Drawn};
@@ -22,7 +22,7 @@ use crate::experiment::{Experiment, Section};
 use crate::experiments::crowd;
 use crate::format::setting_ns;
 use crate::grid::Grid;
-use crate::measured::Measured;
+use crate::measured::{CellShown, Measured};
 use crate::summary::Summary;
 use crate::view::{Block, Brief};
 use crate::worth::Sorted;
@@ -35,9 +35,9 @@ impl Measured for Fanout {
         crowd::shown(sorted)
     }
 
-    fn detail(&self, asked: &Setting, shown: &[&Trial]) -> Option<Detail> {
+    fn detail(&self, cell: &CellShown<'_>) -> Option<Detail> {
         Some(Detail::Fanout {
-            order: order::of(shown, asked.connections),
+            order: order::of(cell.shown, cell.asked.connections),
         })
     }
 }

@@ -10,7 +10,7 @@ pub mod memory;
 mod notes;
 mod tables;
 
-use throng_record::{Sequence, Setting, Trial};
+use throng_record::{Sequence, Trial};
 
 use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;
@@ -19,7 +19,7 @@ use crate::experiment::{Experiment, Section};
 use crate::experiments::crowd;
 use crate::format::{exact, setting_ns};
 use crate::grid::Grid;
-use crate::measured::Measured;
+use crate::measured::{CellShown, Measured};
 use crate::median;
 use crate::summary::Summary;
 use crate::view::{Block, Brief};
@@ -33,8 +33,8 @@ impl Measured for Hold {
         crowd::shown(sorted)
     }
 
-    fn detail(&self, _: &Setting, shown: &[&Trial]) -> Option<Detail> {
-        let typical = typical(shown);
+    fn detail(&self, cell: &CellShown<'_>) -> Option<Detail> {
+        let typical = typical(cell.shown);
         let connect = typical.and_then(|trial| trial.phases.connect());
         Some(Detail::Hold {
             curve: connect.map(curve::points).unwrap_or_default(),

@@ -119,7 +119,7 @@ pub(crate) fn rate(summary: &Summary<'_>) -> Column<Row> {
 /// Left out where there is nothing to compare.
 pub(crate) fn ratio(summary: &Summary<'_>) -> Column<Row> {
     let heading = match summary.compared() {
-        Compared::MessagesPerSecond => "vs baseline",
+        Compared::MessagesPerSecond | Compared::CapacityPerSecond => "vs baseline",
         Compared::LatencyP99 => "p99 vs baseline",
     };
     let is_alone = summary.plan.targets.len() < 2;

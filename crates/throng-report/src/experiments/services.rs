@@ -20,7 +20,7 @@ use crate::experiments::crowd;
 use crate::format::{exact, plural};
 use crate::grid::Grid;
 use crate::leading::Leading;
-use crate::measured::Measured;
+use crate::measured::{CellShown, Measured};
 use crate::published::Published;
 use crate::summary::Summary;
 use crate::view::{Block, Brief};
@@ -40,8 +40,12 @@ impl Measured for Services {
         crowd::shown(sorted)
     }
 
-    fn detail(&self, _: &Setting, shown: &[&Trial]) -> Option<Detail> {
-        let failed: Vec<FailedService> = shown.iter().flat_map(|trial| failed::of(trial)).collect();
+    fn detail(&self, cell: &CellShown<'_>) -> Option<Detail> {
+        let failed: Vec<FailedService> = cell
+            .shown
+            .iter()
+            .flat_map(|trial| failed::of(trial))
+            .collect();
         (!failed.is_empty()).then_some(Detail::Services { failed })
     }
 

@@ -1,6 +1,6 @@
 //! The summary of a run, made from its record.
 
-use throng_record::RunRecord;
+use throng_record::{Outcome, RunRecord};
 
 use super::{Summary, Unseen};
 use crate::experiment::Experiment;
@@ -43,10 +43,21 @@ impl<'a> Summary<'a> {
             leading: experiment.leading(plan),
             unit: experiment.unit(),
         };
-        summary.trials_made = summary.rows.iter().map(|row| row.trials.made()).sum();
+        summary.trials_made = match record.plan.search {
+            // Most of its probes stand behind no row.
+            Some(_) => ended(record),
+            None => summary.rows.iter().map(|row| row.trials.made()).sum(),
+        };
         summary.answer = experiment.answer(&summary);
         summary
     }
+}
+
+/// Trials that were not cut off by the user.
+fn ended(record: &RunRecord) -> u32 {
+    let trials = record.trials.iter();
+    let ended = trials.filter(|trial| trial.outcome != Outcome::Interrupted);
+    u32::try_from(ended.count()).unwrap_or(u32::MAX)
 }
 
 /// Workers that were asked for are the user's own choice.

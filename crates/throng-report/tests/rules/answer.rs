@@ -71,6 +71,7 @@ fn a_rate_that_nobody_kept_has_no_leader() {
 fn every_experiment_has_an_answer_and_an_empty_run_none() {
     for record in [
         fixture::churn(),
+        fixture::capacity(),
         fixture::backlog(),
         fixture::accept(),
         fixture::fanout(),
@@ -80,6 +81,7 @@ fn every_experiment_has_an_answer_and_an_empty_run_none() {
         assert!(!answer(&record).is_empty(), "{}", record.plan.name);
         let mut empty = record;
         empty.trials.clear();
+        empty.searches.clear();
         assert_eq!(answer(&empty), "", "{}", empty.plan.name);
     }
 }

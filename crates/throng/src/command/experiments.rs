@@ -15,6 +15,7 @@ use crate::hosts::{Hosts, ListenFlag};
 
 mod accept;
 mod backlog;
+mod capacity;
 mod churn;
 mod echo;
 mod fanout;
@@ -31,6 +32,7 @@ pub(crate) enum OfExperiment {
     Hold(Arguments<hold::Own>),
     Churn(Arguments<churn::Own>),
     Services(Arguments<services::Own>),
+    Capacity(Arguments<capacity::Own>),
 }
 
 impl OfExperiment {
@@ -43,6 +45,7 @@ impl OfExperiment {
             Self::Hold(arguments) => arguments.run(hosts),
             Self::Churn(arguments) => arguments.run(hosts),
             Self::Services(arguments) => arguments.run(hosts),
+            Self::Capacity(arguments) => arguments.run(hosts),
         }
     }
 }

@@ -86,7 +86,7 @@ fn beyond<'a>(
     let lead = leading(summary, leader).unwrap_or_default();
     let may_be_better = |row: &&Row| {
         leading(summary, row).is_some_and(|bound| match summary.compared() {
-            Compared::MessagesPerSecond => bound > lead,
+            Compared::MessagesPerSecond | Compared::CapacityPerSecond => bound > lead,
             // Late sends make a latency look longer than it is; what missed its rate is not better.
             Compared::LatencyP99 => row.rate.is_none_or(|rate| rate.is_kept),
         })
@@ -94,7 +94,7 @@ fn beyond<'a>(
     let rows: Vec<&Row> = bounds.filter(may_be_better).collect();
     match (rows.as_slice(), summary.compared()) {
         ([], _) => String::new(),
-        (rows, Compared::MessagesPerSecond) => format!(
+        (rows, Compared::MessagesPerSecond | Compared::CapacityPerSecond) => format!(
             "{} gave as much as the generator could ask for ({} or more); of the others ",
             names(rows.iter().copied()),
             rows.iter()
@@ -168,7 +168,7 @@ fn of_group(summary: &Summary<'_>, heading: &str, rows: &[Row]) -> Option<String
         let share = leading(summary, last)? / leading(summary, leader)?;
         let target = &last.target;
         Some(match summary.compared() {
-            Compared::MessagesPerSecond => {
+            Compared::MessagesPerSecond | Compared::CapacityPerSecond => {
                 format!("; {target} is last with {:.0} % of that", share * 100.0)
             }
             Compared::LatencyP99 if share < CLOSE => "; no other is far from that".to_owned(),
@@ -197,7 +197,7 @@ fn of_chance(summary: &Summary<'_>) -> Option<String> {
 fn figure(summary: &Summary<'_>, row: &Row) -> Option<String> {
     let value = leading(summary, row)?;
     Some(match summary.compared() {
-        Compared::MessagesPerSecond => {
+        Compared::MessagesPerSecond | Compared::CapacityPerSecond => {
             format!("{} {}", format::count(value), summary.unit)
         }
         Compared::LatencyP99 => format!("a p99 of {}", time_ns(value)),

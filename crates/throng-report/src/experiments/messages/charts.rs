@@ -39,7 +39,9 @@ pub(crate) fn charts(drawn: &Drawn<'_>, published: &dyn Fn(&Row) -> Option<f64>)
     });
     // Of a rate that was given, throughput says nothing.
     let (title, key) = match drawn.summary.compared() {
-        Compared::MessagesPerSecond => (capital(unit), "messages_per_second"),
+        Compared::MessagesPerSecond | Compared::CapacityPerSecond => {
+            (capital(unit), "messages_per_second")
+        }
         Compared::LatencyP99 => ("99th percentile of latency".to_owned(), "latency_ns_p99"),
     };
     let by_target = bars(

@@ -18,7 +18,7 @@ pub(crate) fn lines(summary: &Summary<'_>) -> Vec<String> {
     let baseline = summary.baseline;
     if summary.plan.targets.len() > 1 {
         lines.push(match summary.compared() {
-            Compared::MessagesPerSecond => format!(
+            Compared::MessagesPerSecond | Compared::CapacityPerSecond => format!(
                 "vs baseline: throughput ÷ that of {baseline} in the same repeat; median of these ratios.{}", no_difference(summary)
             ),
             Compared::LatencyP99 => format!(
@@ -31,7 +31,7 @@ pub(crate) fn lines(summary: &Summary<'_>) -> Vec<String> {
             Compared::LatencyP99 if is_churn => "p50, p99: of whole cycles, from the moment each was due to the last byte of its reply.",
             Compared::LatencyP99 => "p50 … max: latency of all messages, from the moment each was due to the last byte of its reply.",
             Compared::MessagesPerSecond if is_churn => "p50, p99: of whole cycles, from the connect call to the last byte of the reply.",
-            Compared::MessagesPerSecond => "p50 … max: latency of all messages, from the send to the last byte of the reply.",
+            Compared::MessagesPerSecond | Compared::CapacityPerSecond => "p50 … max: latency of all messages, from the send to the last byte of the reply.",
         }.to_owned());
     }
     if is_churn {
@@ -63,7 +63,7 @@ fn marks(summary: &Summary<'_>) -> Vec<String> {
         .iter()
         .filter(|row| row.standing == Standing::Qualified);
     let marked = match summary.compared() {
-        Compared::MessagesPerSecond => qualified
+        Compared::MessagesPerSecond | Compared::CapacityPerSecond => qualified
             .next()
             .map(|_| "≥: at least this much, the generator could give no more; ranked apart."),
         Compared::LatencyP99 => qualified
