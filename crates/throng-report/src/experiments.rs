@@ -10,6 +10,7 @@ pub mod hold;
 mod messages;
 mod phases;
 pub mod services;
+pub(crate) mod tls;
 
 use throng_record::plan;
 

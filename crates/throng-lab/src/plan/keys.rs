@@ -22,18 +22,20 @@ mod servers;
 mod services;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 /// The words of a yes or no.
 pub const BOOL: &[&str] = &["true", "false"];
 
 /// All keys by the headings of help, in its order.
-pub const GROUPS: [(&str, &[Key]); 9] = [
+pub const GROUPS: [(&str, &[Key]); 10] = [
     ("The plan", plan::KEYS),
     ("Load", load::KEYS),
     ("Services", services::KEYS),
     ("Pacing", pacing::KEYS),
     ("Line", message::LINE),
     ("Message", message::KEYS),
+    ("TLS", tls::KEYS),
     ("Generator", generator::KEYS),
     ("Surroundings", servers::SURROUNDINGS),
     ("Launched servers", servers::KEYS),

@@ -73,7 +73,7 @@ fn answer(backend: &mut impl Backend, asked: &Asked<'_>) -> Answer {
             None => Answer::Nothing,
             Some(What::Connected) => Answer::Connected,
             Some(What::Received(_)) => Answer::Received(backend.received().to_vec()),
-            Some(What::EndOfInput | What::Failed(_)) => Answer::Ended,
+            Some(What::EndOfInput | What::Failed(_) | What::Handshake(_)) => Answer::Ended,
         },
         Asked::Close => {
             backend.close(0);
