@@ -124,19 +124,18 @@ impl<B: Backend> TlsBackend<B> {
             Next::Nothing,
             &mut progress,
         );
-        let unread = &self.incoming[progress.used..];
+        let unread = &mut self.incoming[progress.used..];
         let is_handshake = session.stage == Stage::Handshake;
         let mut tell = |what| self.events.push_back(Event { slot, what });
         match read {
             Ok(()) => session.rest.extend_from_slice(unread),
             Err(error) => {
                 let refusal = self.client.refusal(&error, unread);
-                session.flush_alert(&mut self.outgoing);
-                // The alert is a courtesy: what counts is why.
+                session.last_word(unread, &mut self.outgoing);
                 let _ = self.inner.send_bytes(slot, self.outgoing.take());
                 return tell(match is_handshake {
                     true => What::Handshake(Err(Box::new(refusal))),
-                    false => What::Failed(io::Error::other(refusal.words)),
+                    false => What::Failed(io::Error::other(refusal)),
                 });
             }
         }
@@ -144,10 +143,8 @@ impl<B: Backend> TlsBackend<B> {
             session.stage = Stage::Open;
             tell(What::Handshake(Ok(session.secured())));
             for message in std::mem::take(&mut session.waiting) {
-                let next = Next::Seal(&self.shared[message]);
-                let nothing = &mut Progress::default();
                 // It fails where more is sent than one key may seal, which is not of the first messages.
-                let _ = session.read(&mut [], &mut Vec::new(), &mut self.outgoing, next, nothing);
+                let _ = session.act(Next::Seal(&self.shared[message]), &mut self.outgoing);
             }
         }
         if let Err(error) = self.outgoing.send(&mut self.inner, slot) {
@@ -168,15 +165,8 @@ impl<B: Backend> TlsBackend<B> {
         let Some(session) = &mut self.slots[slot as usize] else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        let mut progress = Progress::default();
         session
-            .read(
-                &mut [],
-                &mut Vec::new(),
-                &mut self.outgoing,
-                next(&self.shared),
-                &mut progress,
-            )
+            .act(next(&self.shared), &mut self.outgoing)
             .map_err(io::Error::other)?;
         self.outgoing.send(&mut self.inner, slot)
     }
@@ -225,14 +215,25 @@ impl Session {
         }
     }
 
-    /// Whatever it still has to say after it has failed.
-    fn flush_alert(&mut self, outgoing: &mut Outgoing) {
-        while let Ok(ConnectionState::EncodeTlsData(mut data)) =
-            self.connection.process_tls_records(&mut []).state
-        {
-            if outgoing.append(|room| data.encode(room)).is_err() {
-                return;
-            }
+    /// Does something where nothing new has come. What is left of what came goes along, since rustls knows places in it.
+    #[inline]
+    fn act(&mut self, next: Next<'_>, outgoing: &mut Outgoing) -> Result<(), rustls::Error> {
+        let mut rest = std::mem::take(&mut self.rest);
+        let mut progress = Progress::default();
+        // No record is whole in it.
+        let nothing = &mut Vec::new();
+        let done = self.read(&mut rest, nothing, outgoing, next, &mut progress);
+        rest.drain(..progress.used);
+        self.rest = rest;
+        done
+    }
+
+    /// The alert that it has left after it has failed. It still knows places in what it was reading, which is therefore given to it once more.
+    fn last_word(&mut self, unread: &mut [u8], outgoing: &mut Outgoing) {
+        let status = self.connection.process_tls_records(unread);
+        if let Ok(ConnectionState::EncodeTlsData(mut data)) = status.state {
+            // It is a courtesy: what counts is why.
+            let _ = outgoing.append(|room| data.encode(room));
         }
     }
 

@@ -6,8 +6,9 @@ use throng_record::ErrorKind;
 
 use crate::quote::quoted;
 
-/// A handshake that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A handshake that failed, at once or as the peer said later: in TLS 1.3 it may refuse a client that has begun to send.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{words}")]
 pub(crate) struct Refusal {
     pub(crate) kind: ErrorKind,
     pub(crate) words: String,
