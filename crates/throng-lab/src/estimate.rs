@@ -24,6 +24,7 @@ use crate::capacity::{Demand, PerConnection, shortages};
 use crate::lifetime::{Launch, units};
 use crate::plan::model_of;
 use crate::target::multiplexer;
+use crate::tls;
 
 // All in seconds.
 
@@ -183,7 +184,7 @@ fn phase(
             PER_CONNECTION * f64::from(setting.connections)
         }
         PhaseSpec::Connect => crowd(setting, target, each),
-        PhaseSpec::Tls if setting.tls || target.tls.is_some() => {
+        PhaseSpec::Tls if tls::is_spoken(target, setting) => {
             PER_HANDSHAKE * f64::from(setting.connections)
         }
         PhaseSpec::Tls => 0.0,

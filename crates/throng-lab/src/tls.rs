@@ -82,15 +82,19 @@ fn named(name: &str) -> rcgen::DistinguishedName {
     names
 }
 
+/// Whether this target speaks TLS at this setting.
+pub(crate) fn is_spoken(target: &TargetRecord, setting: &Setting) -> bool {
+    target.tls.is_some() || setting.tls && target.kind == TargetKind::BuiltIn
+}
+
 /// Has the generator speak TLS where this target does at this setting; where not, the handshakes are left out.
 pub(crate) fn fit(
     job: &mut LoadJob,
     (target, setting): (&TargetRecord, &Setting),
     identity: Option<&Identity>,
 ) {
-    let launched = setting.tls && target.kind == TargetKind::BuiltIn;
     let of_launched = || {
-        let identity = identity.filter(|_| launched)?;
+        let identity = identity.filter(|_| is_spoken(target, setting))?;
         let pem = identity.authority.clone();
         Some((NAME.to_owned(), Trust::Authorities { pem }))
     };
