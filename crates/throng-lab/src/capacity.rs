@@ -63,6 +63,8 @@ const KERNEL_BYTES_BOTH_ENDS: u64 = 9 * 1024;
 const KERNEL_BYTES_ONE_END: u64 = KERNEL_BYTES_BOTH_ENDS / 2;
 /// What the generator has for a connection, and a server that keeps state only; of both an allowance.
 const USER_BYTES: u64 = 512;
+/// What TLS adds to that, at each end where it is rustls.
+const TLS_BYTES: u64 = 8 * 1024;
 /// The pages that a thread touches: its kernel stack (16 KiB), two or three of its own stack, and the kernel's account of it.
 const THREAD_BYTES: u64 = 40 * 1024;
 /// The same of a forked process, page tables included.
@@ -97,13 +99,15 @@ pub fn memory_bytes(demand: &Demand) -> u64 {
         2 => KERNEL_BYTES_BOTH_ENDS,
         ends => ends * KERNEL_BYTES_ONE_END,
     };
-    let of_generator = u64::from(demand.generator_is_here) * USER_BYTES;
-    let of_server = match demand.each {
-        None => 0,
-        Some(PerConnection::State) => USER_BYTES,
-        Some(PerConnection::Threads(threads)) => USER_BYTES + u64::from(threads) * THREAD_BYTES,
-        Some(PerConnection::Process) => PROCESS_BYTES,
-    };
+    let of_tls = u64::from(demand.is_over_tls) * TLS_BYTES;
+    let of_generator = u64::from(demand.generator_is_here) * (USER_BYTES + of_tls);
+    let of_server = of_tls * u64::from(demand.each.is_some())
+        + match demand.each {
+            None => 0,
+            Some(PerConnection::State) => USER_BYTES,
+            Some(PerConnection::Threads(threads)) => USER_BYTES + u64::from(threads) * THREAD_BYTES,
+            Some(PerConnection::Process) => PROCESS_BYTES,
+        };
     demand.connections() * (of_kernel + of_generator + of_server)
         + u64::from(demand.services) * demand.service_bytes
 }

@@ -24,6 +24,7 @@ use crate::capacity::{Demand, PerConnection, shortages};
 use crate::lifetime::{Launch, units};
 use crate::plan::model_of;
 use crate::target::multiplexer;
+use crate::tls;
 
 // All in seconds.
 
@@ -43,6 +44,8 @@ const PER_PROCESS: f64 = 400e-6;
 /// A line out of one connection; where a thread is woken for it, more.
 const DELIVERY: f64 = 10e-6;
 const DELIVERY_BY_THREAD: f64 = 20e-6;
+/// A full handshake, both sides together.
+const PER_HANDSHAKE: f64 = 500e-6;
 const PING: f64 = 25e-6;
 /// What each connection to a catalogued server costs for each that there is already, by one lock or one set that all are in: of Ruby's servers (docs/results/many.md).
 const PER_OTHER_CONNECTION: f64 = 400e-9;
@@ -185,6 +188,10 @@ fn phase(
             PER_CONNECTION * f64::from(setting.connections)
         }
         PhaseSpec::Connect => crowd(setting, target, each),
+        PhaseSpec::Tls if tls::is_spoken(target, setting) => {
+            PER_HANDSHAKE * f64::from(setting.connections)
+        }
+        PhaseSpec::Tls => 0.0,
         PhaseSpec::Acknowledge { .. } | PhaseSpec::Get(_) => delivery(setting, each),
         PhaseSpec::Sustain(spec) => {
             let asked = of_ns(spec.duration_ns);

@@ -26,6 +26,7 @@ use throng_sys::orphans::Orphan;
 use throng_sys::process_tree::ProcessTree;
 
 use crate::network::Networks;
+use crate::tls::Identity;
 use throng_catalogue::catalogue::Prepared;
 use throng_child::Child;
 use throng_child::Lines;
@@ -49,6 +50,8 @@ pub(crate) struct Launcher<'a> {
     pub(crate) interrupted: &'a AtomicBool,
     /// Where servers are told to listen; `None`: on loopback.
     pub(crate) listen: Option<IpAddr>,
+    /// Who servers are that speak TLS, where any does.
+    pub(crate) identity: Option<&'a Identity>,
 }
 
 /// A launched server that is ready: one process, or several services that are one target. Ended, with everything it started, when dropped.
@@ -172,13 +175,16 @@ impl Launcher<'_> {
             ));
         }
         match (&target.model, &target.command) {
-            (Some(model), _) => Ok(command::built_in(
-                self.throng_program,
-                model,
-                &target.options,
-                setting,
-                addresses,
-            )),
+            (Some(model), _) => {
+                let program = self.throng_program;
+                let mut command =
+                    command::built_in(program, model, &target.options, setting, addresses);
+                if let Some(identity) = self.identity.filter(|_| setting.tls) {
+                    command.arg("--tls-certificate").arg(identity.certificate());
+                    command.arg("--tls-key").arg(identity.key());
+                }
+                Ok(command)
+            }
             (None, Some(line)) => command::users(line, &addresses[0]),
             (None, None) => unreachable!("a target that already runs is not launched"),
         }

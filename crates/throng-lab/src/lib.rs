@@ -25,6 +25,7 @@ mod series;
 pub mod stations;
 mod store;
 pub mod target;
+mod tls;
 mod trial;
 
 pub use estimate::estimate;

@@ -376,7 +376,9 @@ impl Expected {
             |names: &[PhaseName]| self.phases.iter().any(|next| names.contains(next));
         match phase {
             PhaseName::Exchange | PhaseName::Acknowledge | PhaseName::Hold => true,
-            PhaseName::Connect => !is_followed_by(&[PhaseName::Exchange, PhaseName::Acknowledge]),
+            PhaseName::Connect | PhaseName::Tls => {
+                !is_followed_by(&[PhaseName::Exchange, PhaseName::Acknowledge])
+            }
             _ => false,
         }
     }

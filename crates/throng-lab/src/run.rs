@@ -21,6 +21,7 @@ use crate::order::{self, Cell, order, trials};
 use crate::search::{self, Bounds};
 use crate::stations::Stations;
 use crate::store::{Store, StoreError};
+use crate::tls::{Identity, IdentityError};
 use crate::trial::{Bench, Made, Servers};
 use crate::{estimate, machine};
 use spared::Spared;
@@ -76,6 +77,9 @@ pub enum RunError {
     /// The network that the plan asks for cannot be had.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// Launched servers that are to speak TLS have no certificate.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// The handshakes could not be kept where they should.
     #[error(transparent)]
     Capture(#[from] CaptureError),
@@ -95,6 +99,8 @@ pub fn run(
     let _ = limits::raise_open_files();
     let _guard = Guard::post(setup.throng_program);
     let capture = setup.capture.map(Capture::create).transpose()?;
+    let speak_tls = plan.settings.iter().any(|setting| setting.tls);
+    let identity = speak_tls.then(Identity::make).transpose()?;
     let networks = Networks::prepare(plan, setup.throng_program, setup.interrupted)?;
     let started_at_ns = monotonic_ns();
     let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
@@ -145,6 +151,7 @@ pub fn run(
             is_strict: setup.is_strict,
             stations: setup.stations,
             listen: setup.listen,
+            identity: identity.as_ref(),
         },
         servers: Servers::default(),
         spared: Spared::default(),

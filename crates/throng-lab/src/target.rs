@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use throng_record::plan::ListenFamily;
-use throng_record::{BuiltInModel, TargetKind, TargetRecord};
+use throng_record::{BuiltInModel, TargetKind, TargetRecord, TlsTarget, Trust};
 use throng_sys::address::Address;
 
 use crate::plan::PlanError;
@@ -20,6 +20,7 @@ mod catalogued;
 pub(crate) mod http;
 pub mod multiplexer;
 mod options;
+mod tls;
 
 /// Stands for every built-in model, or every multiplexer, in the vocabulary's order.
 pub(crate) const ALL: &str = "all";
@@ -29,8 +30,8 @@ pub(crate) const ALL: &str = "all";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetDraft {
     /// A model's name or a catalogued server's (`python/asyncio`), perhaps with options of its own (`prefork --workers 8`),
-    /// `tcp://HOST:PORT`, `unix:PATH` or
-    /// `http://HOST:PORT/PATH`.
+    /// `tcp://HOST:PORT`, `tls://HOST:PORT`, `unix:PATH`, `http://HOST:PORT/PATH` or
+    /// `https://HOST:PORT/PATH`.
     Text(String),
     /// A command line with `{port}`, `{address}` or `{path}` where the server is told where to listen.
     Command {
@@ -107,14 +108,18 @@ fn resolve_text(
     models: &[BuiltInModel],
     catalogue: &Catalogue,
 ) -> Result<TargetRecord, PlanError> {
-    if text.starts_with("https://") {
-        return Err(PlanError::HttpsTarget(text.to_owned()));
-    }
-    if text.starts_with("http://") {
+    if text.starts_with("http://") || text.starts_with("https://") {
         let (target, address) = http::read(text)?;
         return Ok(TargetRecord {
+            tls: text.starts_with("https").then(|| over_tls(&target.host)),
             http: Some(target),
             ..running(text, &address)?
+        });
+    }
+    if let Some(address) = tls::read(text) {
+        return Ok(TargetRecord {
+            tls: Some(over_tls(address)),
+            ..running(text, address)?
         });
     }
     if text.starts_with("tcp://") || text.starts_with("unix:") {
@@ -155,6 +160,14 @@ fn resolve_text(
             ),
         known: or_list(models),
     })
+}
+
+/// By the host of this address, trusting whom the system trusts: the plan's keys may say otherwise.
+fn over_tls(address: &str) -> TlsTarget {
+    TlsTarget {
+        server_name: tls::host(address).to_owned(),
+        trust: Trust::System,
+    }
 }
 
 /// A server that runs at an address, by the name under which it was written.

@@ -33,6 +33,7 @@ use crate::observer::{GeneratorFigures, KernelAccount, Observed, Observer, find_
 use crate::order::Cell;
 use crate::series::Series;
 use crate::stations::{Conducted, Stations};
+use crate::tls::{self, Identity};
 use conclude::conclude;
 use follow::{Ended, Following};
 pub(crate) use servers::Servers;
@@ -57,6 +58,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) stations: Option<&'a Stations<'a>>,
     /// Where launched servers listen; `None`: on loopback.
     pub(crate) listen: Option<IpAddr>,
+    /// Who launched servers are that speak TLS, where any does.
+    pub(crate) identity: Option<&'a Identity>,
 }
 
 /// A trial, and whether its failure will repeat itself: then the target's other trials are spared.
@@ -297,6 +300,7 @@ impl Bench<'_> {
             networks: self.networks,
             interrupted: self.interrupted,
             listen: self.listen,
+            identity: self.identity,
         };
         let life = servers.living_or_launched(&launcher, target)?;
         let observed = Observed {
@@ -309,7 +313,11 @@ impl Bench<'_> {
     /// A trial of which nothing is known yet; ended early, unless told otherwise.
     fn blank(&self, cell: Cell, addresses: &[Address]) -> Trial {
         let indices = (cell.target, cell.setting, cell.repeat);
-        Trial::new(indices, job(self.plan, cell, addresses))
+        let target = &self.plan.targets[cell.target as usize];
+        let setting = &self.plan.settings[cell.setting as usize];
+        let mut job = job(self.plan, cell, addresses);
+        tls::fit(&mut job, (target, setting), self.identity);
+        Trial::new(indices, job)
     }
 }
 

@@ -7,6 +7,7 @@
 
 pub(crate) mod epoll;
 pub(crate) mod io_uring;
+pub(crate) mod tls;
 
 use std::io;
 use std::net::IpAddr;
@@ -15,6 +16,9 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use throng_sys::address::Address;
 use throng_sys::socket::{self, Connecting};
+
+use crate::tls::Refusal;
+use tls::Secured;
 
 /// What happened to one connection.
 #[derive(Debug)]
@@ -34,6 +38,17 @@ pub(crate) enum What {
     EndOfInput,
     /// The connect, or the connection, failed.
     Failed(io::Error),
+    /// The TLS handshake that was under way is over.
+    Handshake(Result<Secured, Box<Refusal>>),
+}
+
+/// What could not be sent at once.
+#[derive(Debug)]
+enum Unsent {
+    /// A range of the shared messages.
+    Shared(Range<usize>),
+    /// Bytes that are nobody else's, from a position on.
+    Owned(Vec<u8>, usize),
 }
 
 /// How a connect began.
@@ -78,6 +93,19 @@ pub(crate) trait Backend {
 
     /// Sends a range of the shared messages, whole and after all that was sent before; a failure comes as an event or here.
     fn send(&mut self, slot: u32, message: Range<usize>) -> io::Result<()>;
+
+    /// Sends bytes that are none of the shared messages, as [`Backend::send`] does those; they are the caller's again when it returns.
+    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> io::Result<()>;
+
+    /// Begins the TLS handshake on a connection that is established; an event will tell. Only a back end over TLS has any.
+    fn secure(&mut self, _slot: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Whether a handshake that begins now has a session to resume.
+    fn can_resume(&self) -> bool {
+        false
+    }
 
     /// Waits for events, until `until_ns` at the latest; only looks where that is not after `now_ns`. It may end earlier
     /// without any event.

@@ -33,6 +33,9 @@ pub enum LoadError {
         /// The likely cause and the next step, with its own punctuation.
         hint: &'static str,
     },
+    /// There is nothing to make TLS handshakes with.
+    #[error("no TLS handshake can be made: {0}")]
+    Tls(String),
     /// A shard ended without an answer.
     #[error(
         "shard {0} ended without an answer: this is a fault of throng, please report it with the plan"

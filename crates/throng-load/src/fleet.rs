@@ -9,6 +9,7 @@ mod hold;
 mod merge;
 mod payload;
 mod silences;
+mod tls;
 mod turns;
 mod validate;
 mod watch;
@@ -30,6 +31,7 @@ use crate::error::LoadError;
 use crate::script::{Lines, Script};
 use crate::shard::{Answer, Answers, Assignment, Phase, ShardExchange, run, waits_for_all};
 use crate::source::Sources;
+use crate::tls::Tls;
 use payload::Payload;
 use validate::validate;
 use watch::Watch;
@@ -79,13 +81,14 @@ impl Fleet {
     pub fn assemble(job: &LoadJob, interrupt: Interrupt) -> Result<Self, LoadError> {
         let addresses = Addresses::of(&job.fleet)?;
         validate(job)?;
+        let tls = job.fleet.tls.as_ref().map(Tls::of).transpose()?;
         let seed = job.fleet.seed;
         let payload = match Lines::of(&job.phases) {
             Some(lines) => Payload::script(Script::of(&lines, seed)),
             None => Payload::messages(&job.phases.0, seed),
         };
         let clients = job.phases.clients(job.fleet.connections);
-        Self::start(&job.fleet, (addresses, clients), payload, interrupt)
+        Self::start(&job.fleet, (addresses, clients), payload, tls, interrupt)
     }
 
     /// Starts the shards of a fleet that has been found valid.
@@ -93,6 +96,7 @@ impl Fleet {
         spec: &FleetSpec,
         (addresses, clients): (Addresses, u32),
         payload: Payload,
+        tls: Option<Tls>,
         interrupt: Interrupt,
     ) -> Result<Self, LoadError> {
         let spec = Arc::new(spec.clone());
@@ -122,6 +126,7 @@ impl Fleet {
                 sources: sources.clone(),
                 messages: payload.messages.clone(),
                 usage: payload.usage,
+                tls: tls.clone(),
                 progress: Arc::clone(&progress),
                 orders: Arc::clone(&orders),
                 fanout: fleet.fanout.clone(),
@@ -145,6 +150,7 @@ impl Fleet {
     pub fn run(&mut self, spec: &PhaseSpec, observer: Observer<'_>) -> Result<Measured, LoadError> {
         Ok(match spec {
             PhaseSpec::Connect => Measured::Connect(self.connect(observer)?),
+            PhaseSpec::Tls => Measured::Tls(self.secure(observer)?),
             PhaseSpec::Acknowledge { .. } => Measured::Acknowledge(self.hear_greeting(observer)?),
             PhaseSpec::Get(spec) => Measured::Get(self.put_and_hear(spec.speaker, observer)?),
             PhaseSpec::Sustain(spec) => {
@@ -170,11 +176,7 @@ impl Fleet {
     /// Opens every connection, telling how many are open so far. As many shards are at work at a time as the generator has CPUs; only one
     /// where one connect is in flight at a time, so that connection follows connection in the order of their indices.
     fn connect(&mut self, observer: Observer<'_>) -> Result<ConnectPhase, LoadError> {
-        let at_a_time = match self.spec.connect_concurrency {
-            1 => 1,
-            _ => self.at_work(),
-        };
-        let answers = self.in_turns(at_a_time, || Phase::Connect, observer)?;
+        let answers = self.in_turns(self.connecting(), || Phase::Connect, observer)?;
         let shards = answers.into_iter().filter_map(|answer| match answer {
             Answer::Connected(connect) => Some(*connect),
             _ => None,

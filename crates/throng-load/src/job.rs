@@ -53,7 +53,7 @@ fn on_a_fleet(
         if let Some(phase) = record.phases.0.last_mut() {
             phase.begun_at_monotonic_ns = Some(begun_at_ns);
         }
-        if matches!(spec, PhaseSpec::Connect) {
+        if matches!(spec, PhaseSpec::Connect | PhaseSpec::Tls) {
             let grown_bytes = anonymous_bytes().saturating_sub(before_bytes);
             record.user_bytes_per_connection =
                 grown_bytes as f64 / f64::from(job.fleet.connections);
@@ -67,6 +67,7 @@ fn on_a_fleet(
 fn is_due(spec: &PhaseSpec, so_far: &Phases, interrupt: &Interrupt) -> bool {
     match spec {
         PhaseSpec::Connect
+        | PhaseSpec::Tls
         | PhaseSpec::Acknowledge { .. }
         | PhaseSpec::Exchange(_)
         | PhaseSpec::Close

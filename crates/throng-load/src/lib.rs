@@ -30,6 +30,7 @@ mod script;
 mod shard;
 mod slowest;
 mod source;
+mod tls;
 
 pub use control::Interrupt;
 pub use error::LoadError;

@@ -13,6 +13,7 @@ mod ping;
 mod queue_full;
 mod requests;
 mod stage;
+mod tls;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -27,6 +28,7 @@ use crate::addresses::Addresses;
 use crate::backend::Backend;
 use crate::backend::epoll::EpollBackend;
 use crate::backend::io_uring::{UringBackend, Usage};
+use crate::backend::tls::TlsBackend;
 use crate::connection::Connection;
 use crate::control::{Interrupt, Orders, Progress, Relay, ShardStage};
 use crate::error::{LoadError, MAKE_RING, PIN};
@@ -35,16 +37,19 @@ use crate::pacing::{Closed, Lockstep, Open, Tasks};
 use crate::protocol::Replies;
 use crate::script::Script;
 use crate::source::Sources;
+use crate::tls::Tls;
 
 pub(crate) use connect::ShardConnect;
 pub(crate) use exchange::{SILENCE_LEAST_NS, ShardExchange, ShardSilence, Window, waits_for_all};
 pub(crate) use hold::ShardHold;
 pub(crate) use ping::{Pings, Sample, ShardPings};
 pub(crate) use requests::{RequestLog, ShardConnections, ShardRequests};
+pub(crate) use tls::{ShardHandshakes, ShardTls};
 
 /// What a shard is told to do next.
 pub(crate) enum Phase {
     Connect,
+    Tls,
     Exchange(Box<ExchangeSpec>),
     /// Until this monotonic time.
     Hold {
@@ -65,6 +70,7 @@ pub(crate) enum Answer {
     /// Before the answer to what shards do in turns: the next may begin.
     TurnOver,
     Connected(Box<ShardConnect>),
+    Secured(Box<ShardTls>),
     Exchanged(Box<ShardExchange>),
     Requested(Box<ShardRequests>),
     Held(Box<ShardHold>),
@@ -91,6 +97,8 @@ pub(crate) struct Assignment {
     pub(crate) sources: Sources,
     pub(crate) messages: Messages,
     pub(crate) usage: Usage,
+    /// Absent: what is sent and received is plain.
+    pub(crate) tls: Option<Tls>,
     pub(crate) progress: Arc<Progress>,
     pub(crate) orders: Arc<Orders>,
     /// Where there is a fan-out: what is heard on each connection, and what shards tell each other of it.
@@ -121,20 +129,38 @@ pub(crate) fn run(assignment: Assignment, phases: &Receiver<Phase>, answers: Ans
         };
         match assignment.spec.backend {
             BackendName::Epoll => {
-                let backend = EpollBackend::new(slots, shared)
+                let backend = EpollBackend::new(slots, Arc::clone(&shared))
                     .map_err(|error| failed("make an epoll", error))?;
-                Shard::new(assignment, backend, answers).serve(phases)
+                serve_over(assignment, backend, shared, phases, answers)
             }
             BackendName::IoUring => {
-                let backend = UringBackend::new(slots, shared, assignment.usage)
+                let backend = UringBackend::new(slots, Arc::clone(&shared), assignment.usage)
                     .map_err(|error| failed(MAKE_RING, error))?;
-                Shard::new(assignment, backend, answers).serve(phases)
+                serve_over(assignment, backend, shared, phases, answers)
             }
         }
     });
     if let Err(error) = outcome {
         // Nobody listens only where the fleet is already being dropped.
         let _ = last_words.send((shard, Err(error)));
+    }
+}
+
+/// Works over this back end, or over TLS over it.
+fn serve_over<B: Backend>(
+    assignment: Assignment,
+    backend: B,
+    shared: Arc<[u8]>,
+    phases: &Receiver<Phase>,
+    answers: Answers,
+) -> Result<(), LoadError> {
+    match &assignment.tls {
+        None => Shard::new(assignment, backend, answers).serve(phases),
+        Some(tls) => {
+            let slots = assignment.connections as usize;
+            let backend = TlsBackend::new(backend, tls.client()?, slots, shared);
+            Shard::new(assignment, backend, answers).serve(phases)
+        }
     }
 }
 
@@ -174,6 +200,7 @@ impl<B: Backend> Shard<B> {
                     Some((script_progress, _)) => connect::run(&mut self, script_progress)?,
                     None => connect::run(&mut self, &mut connect::Silence)?,
                 })),
+                Phase::Tls => Answer::Secured(Box::new(tls::run(&mut self)?)),
                 Phase::Exchange(spec) => self.work(&spec)?,
                 Phase::Hold { until_ns } => Answer::Held(Box::new(hold::run(&mut self, until_ns)?)),
                 Phase::Count => Answer::Open {

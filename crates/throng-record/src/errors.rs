@@ -19,6 +19,12 @@ pub enum ErrorKind {
     PortsExhausted,
     /// The generator ran out of descriptors (EMFILE, ENFILE).
     DescriptorsExhausted,
+    /// The server's certificate is none that is trusted, or of another name, or out of date.
+    CertificateRefused,
+    /// The TLS handshake failed otherwise: an alert, a server that speaks no TLS, an end of the connection.
+    HandshakeFailed,
+    /// The TLS handshake did not complete within the connect timeout.
+    HandshakeTimedOut,
     /// The peer reset the connection (ECONNRESET, EPIPE).
     Reset,
     /// The peer ended its output while a reply was owed and none of it had come.
@@ -58,6 +64,9 @@ impl ErrorKind {
             Self::ConnectUnreachable => "address unreachable",
             Self::PortsExhausted => "ports exhausted",
             Self::DescriptorsExhausted => "descriptors exhausted",
+            Self::CertificateRefused => "certificate refused",
+            Self::HandshakeFailed => "TLS handshake failed",
+            Self::HandshakeTimedOut => "TLS handshake timed out",
             Self::Reset => "reset",
             Self::ClosedEarly => "closed early",
             Self::Truncated => "reply truncated",

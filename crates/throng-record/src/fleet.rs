@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Setting;
+use crate::{Setting, TlsSpec};
 
 /// The kernel interface by which the generator moves bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,6 +118,9 @@ pub struct FleetSpec {
     pub connect_timeout_ns: u64,
     /// How long one reply may take.
     pub reply_timeout_ns: u64,
+    /// Absent: what is sent and received is plain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsSpec>,
 }
 
 /// One connection, to no address yet.
@@ -146,6 +149,7 @@ impl From<&Setting> for FleetSpec {
             seed: 0,
             connect_timeout_ns: setting.connect_timeout_ns,
             reply_timeout_ns: setting.reply_timeout_ns,
+            tls: None,
         }
     }
 }

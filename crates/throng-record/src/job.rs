@@ -72,6 +72,6 @@ pub struct LoadRecord {
     /// Ended early by request (Ctrl-C): what was measured until then stands.
     pub interrupted: bool,
     /// The generator's own memory per idle connection: growth of its anonymous memory from before the fleet was made to
-    /// all connections open, ÷ connections. Includes the fixed part, so that it is exact only for large fleets.
+    /// all connections open, TLS included, ÷ connections. Includes the fixed part, so that it is exact only for large fleets.
     pub user_bytes_per_connection: f64,
 }

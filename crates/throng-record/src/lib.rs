@@ -38,6 +38,7 @@ pub mod side;
 pub mod target;
 pub mod tasks;
 pub mod timeline;
+pub mod tls;
 pub mod trial;
 pub mod workload;
 
@@ -74,5 +75,6 @@ pub use side::{MemorySample, SeriesSample, SideRecord};
 pub use target::{HttpTarget, ServeOptions, TargetKind, TargetRecord};
 pub use tasks::{TaskClient, TaskTarget, TasksRecord, TasksSpec};
 pub use timeline::Timeline;
+pub use tls::{Handshakes, TlsPhase, TlsSpec, TlsTarget, Trust};
 pub use trial::{Outcome, Trial};
 pub use workload::{HandOver, UnknownWord, Workload};

@@ -10,7 +10,7 @@ use crate::histogram::{DecodeError, empty};
 use crate::{
     ClosePhase, ConnectPhase, ConnectStop, ConnectionsPhase, ExchangePhase, Histogram, HoldPhase,
     LoadRecord, Measured, PhaseCost, PhaseName, PhaseRecord, Phases, PingPhase, RequestRecord,
-    SideCost, Silence, SlowConnection, SteadyWindow, TasksRecord, Timeline,
+    SideCost, Silence, SlowConnection, SteadyWindow, TasksRecord, Timeline, TlsPhase,
 };
 
 use bounded::{per_connection, starved};
@@ -180,7 +180,8 @@ fn begin_earlier(whole: &mut Measured, later_ns: u64) {
                 stop.at_ns += later_ns;
             }
         }
-        Measured::Hold(HoldPhase { duration_ns, .. })
+        Measured::Tls(TlsPhase { duration_ns, .. })
+        | Measured::Hold(HoldPhase { duration_ns, .. })
         | Measured::Close(ClosePhase { duration_ns, .. })
         | Measured::Ping(PingPhase { duration_ns, .. }) => *duration_ns += later_ns,
         _ => {}
@@ -201,6 +202,7 @@ fn later(timeline: Timeline, later_ns: u64) -> Timeline {
 fn add(whole: &mut Measured, part: Measured, later_ns: u64) -> Result<(), MergeError> {
     match (whole, part) {
         (Measured::Connect(whole), Measured::Connect(part)) => connects(whole, part, later_ns),
+        (Measured::Tls(whole), Measured::Tls(part)) => tls(whole, part, later_ns),
         (Measured::Exchange(whole), Measured::Exchange(part)) => exchanges(whole, part),
         (
             Measured::Request {
@@ -251,6 +253,18 @@ fn connects(whole: &mut ConnectPhase, part: ConnectPhase, later_ns: u64) -> Resu
     whole.stop = stops.min_by_key(|stop| stop.at_ns);
     whole.not_begun += part.not_begun;
     Ok(())
+}
+
+fn tls(whole: &mut TlsPhase, part: TlsPhase, later_ns: u64) -> Result<(), MergeError> {
+    whole.duration_ns = whole.duration_ns.max(part.duration_ns + later_ns);
+    whole.errors.merge(&part.errors);
+    let (all, own) = (&mut whole.handshakes, part.handshakes);
+    all.completed += own.completed;
+    all.resumed += own.resumed;
+    for (agreed, number) in own.agreed {
+        *all.agreed.entry(agreed).or_default() += number;
+    }
+    histogram(&mut all.latency, &own.latency)
 }
 
 fn slowest(whole: &mut Vec<SlowConnection>, part: Vec<SlowConnection>) {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AcceptPhase, ClosePhase, ConnectPhase, ConnectionsPhase, ErrorCounts, ExchangePhase, HoldPhase,
-    LinePhase, PhaseSpec, PingPhase, PutPhase, Sequence, SustainedPhase, TasksRecord,
+    LinePhase, PhaseSpec, PingPhase, PutPhase, Sequence, SustainedPhase, TasksRecord, TlsPhase,
 };
 
 /// A stretch of a trial that is measured as a whole: on one side by the clock, on both by their CPU time.
@@ -14,6 +14,8 @@ use crate::{
 pub enum PhaseName {
     /// Every connection is opened.
     Connect,
+    /// Every connection makes its TLS handshake.
+    Tls,
     /// Every connection is greeted. It begins with the end of the last connect, without a wait between the two.
     Acknowledge,
     /// One line is put, and comes out of every connection. A reading between the two would hold up those that read.
@@ -40,6 +42,7 @@ impl PhaseName {
     pub fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",
+            Self::Tls => "tls",
             Self::Acknowledge => "acknowledge",
             Self::Get => "get",
             Self::Sustain => "sustain",
@@ -64,6 +67,8 @@ impl PhaseName {
 pub enum Measured {
     /// Every connection is opened.
     Connect(ConnectPhase),
+    /// Every connection makes its TLS handshake.
+    Tls(TlsPhase),
     /// Every connection is greeted. A connection's latency is from its completed connect.
     Acknowledge(LinePhase),
     /// One line is put, and comes out of every connection.
@@ -95,6 +100,7 @@ impl Measured {
     pub fn name(&self) -> PhaseName {
         match self {
             Self::Connect(_) => PhaseName::Connect,
+            Self::Tls(_) => PhaseName::Tls,
             Self::Acknowledge(_) => PhaseName::Acknowledge,
             Self::Get(_) => PhaseName::Get,
             Self::Sustain(_) => PhaseName::Sustain,
@@ -111,6 +117,7 @@ impl Measured {
     fn errors(&self) -> Vec<&ErrorCounts> {
         match self {
             Self::Connect(phase) => vec![&phase.errors],
+            Self::Tls(phase) => vec![&phase.errors],
             Self::Acknowledge(line) | Self::Get(PutPhase { line, .. }) => vec![&line.errors],
             Self::Sustain(phase) => vec![&phase.errors],
             Self::Exchange(exchange) | Self::Request { exchange, .. } => vec![&exchange.errors],
@@ -198,6 +205,8 @@ impl Phases {
     look_up! {
         /// Opening the connections.
         connect, connect_mut: ConnectPhase = Measured::Connect(phase) => phase;
+        /// The TLS handshakes.
+        tls, tls_mut: TlsPhase = Measured::Tls(phase) => phase;
         /// The greetings.
         greeting, greeting_mut: LinePhase = Measured::Acknowledge(phase) => phase;
         /// The line that was put, and came out of every connection.

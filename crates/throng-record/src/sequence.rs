@@ -11,6 +11,8 @@ use crate::{AcceptSpec, Arrivals, ConnectionUse, ExchangeSpec, PhaseName, Protoc
 pub enum PhaseSpec {
     /// Every connection is opened.
     Connect,
+    /// Every connection makes its TLS handshake.
+    Tls,
     /// Every connection is to be greeted.
     Acknowledge {
         /// With this line, its newline included.
@@ -79,6 +81,7 @@ impl PhaseSpec {
     pub fn name(&self) -> PhaseName {
         match self {
             Self::Connect => PhaseName::Connect,
+            Self::Tls => PhaseName::Tls,
             Self::Acknowledge { .. } => PhaseName::Acknowledge,
             Self::Get(_) => PhaseName::Get,
             Self::Sustain(_) => PhaseName::Sustain,
@@ -104,6 +107,14 @@ impl Sequence {
     pub fn on_open_connections(phases: impl IntoIterator<Item = PhaseSpec>) -> Self {
         let connect = std::iter::once(PhaseSpec::Connect);
         Self(connect.chain(phases).chain([PhaseSpec::Close]).collect())
+    }
+
+    /// The same over TLS: the handshakes follow the connects.
+    pub fn secure(&mut self) {
+        let connects = self.0.iter().position(|one| *one == PhaseSpec::Connect);
+        if let Some(connects) = connects.filter(|_| !self.has(PhaseName::Tls)) {
+            self.0.insert(connects + 1, PhaseSpec::Tls);
+        }
     }
 
     /// Messages, on kept connections or each on one of its own.

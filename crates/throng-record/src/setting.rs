@@ -61,6 +61,12 @@ pub struct Setting {
     pub accept_threads: Option<u32>,
     /// Whether launched servers are to wait inline: the delay of one request then blocks an event loop.
     pub delay_inline: bool,
+    /// Whether launched servers are to speak TLS.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tls: bool,
+    /// Whether TLS connections resume what the server gave to earlier ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tls_resumption: bool,
     /// Whether the accept queue and the handshakes are observed, where every message has a connection of its own.
     pub observe: bool,
     /// Settings of the private network, by dotted name. They are in force wherever they stand here: where one is not, there is no trial.
@@ -97,6 +103,8 @@ impl Default for Setting {
             workers: None,
             accept_threads: None,
             delay_inline: false,
+            tls: false,
+            tls_resumption: false,
             observe: true,
             kernel: BTreeMap::new(),
         }

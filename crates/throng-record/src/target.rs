@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CatalogueRecord, HandOver};
+use crate::{CatalogueRecord, HandOver, TlsTarget};
 
 /// How a target comes to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub struct TargetRecord {
     pub addresses: Vec<String>,
     /// For a running HTTP server: what is asked for, for example `/index.html`, and of which host.
     pub http: Option<HttpTarget>,
+    /// For a running server that speaks TLS: whom and what is trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsTarget>,
 }
 
 impl TargetRecord {
@@ -67,6 +70,7 @@ impl TargetRecord {
             command: None,
             addresses: vec![],
             http: None,
+            tls: None,
         }
     }
 

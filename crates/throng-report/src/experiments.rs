@@ -11,6 +11,7 @@ pub mod hold;
 mod messages;
 mod phases;
 pub mod services;
+pub(crate) mod tls;
 
 use throng_record::plan;
 

@@ -94,6 +94,7 @@ fn by_kind(counts: impl Iterator<Item = (ErrorKind, u64)>) -> Failures {
             ErrorKind::Reset => &mut failures.reset,
             ErrorKind::ClosedEarly | ErrorKind::Truncated => &mut failures.closed,
             ErrorKind::ConnectTimedOut
+            | ErrorKind::HandshakeTimedOut
             | ErrorKind::ReplyTimedOut
             | ErrorKind::ReplyStalled
             | ErrorKind::NotAcknowledged
@@ -103,6 +104,8 @@ fn by_kind(counts: impl Iterator<Item = (ErrorKind, u64)>) -> Failures {
                 &mut failures.wrong
             }
             ErrorKind::ConnectUnreachable
+            | ErrorKind::CertificateRefused
+            | ErrorKind::HandshakeFailed
             | ErrorKind::DescriptorsExhausted
             | ErrorKind::NotDelivered
             | ErrorKind::DeliveredTwice

@@ -13,6 +13,7 @@ mod multiplex;
 mod request;
 mod sustain;
 mod tasks;
+mod tls;
 mod trial;
 
 use throng_record::{PhaseName, Plan, Setting};
@@ -21,8 +22,9 @@ use crate::cost::Part;
 use crate::figure::Figure;
 
 /// Phases in the order in which their figures are listed.
-const PHASES: [PhaseName; 10] = [
+const PHASES: [PhaseName; 11] = [
     PhaseName::Connect,
+    PhaseName::Tls,
     PhaseName::Acknowledge,
     PhaseName::Get,
     PhaseName::Sustain,
@@ -39,6 +41,7 @@ const PHASES: [PhaseName; 10] = [
 pub fn of_phase(phase: PhaseName) -> Vec<Figure> {
     let mut figures = match phase {
         PhaseName::Connect => connect::figures(),
+        PhaseName::Tls => tls::figures(),
         PhaseName::Acknowledge => line::of_acknowledge(),
         PhaseName::Get => line::of_get(),
         PhaseName::Sustain => sustain::figures(),

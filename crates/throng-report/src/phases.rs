@@ -16,6 +16,8 @@ use throng_record::{LinePhase, Trial};
 pub enum PhaseKind {
     /// Every connection is opened.
     Connect,
+    /// Every connection makes its TLS handshake.
+    Tls,
     /// Every connection is greeted.
     Acknowledge,
     /// One line is put.
@@ -43,13 +45,20 @@ impl PhaseKind {
     ];
 
     /// Those of holding, in their order.
-    pub const OF_HOLD: [Self; 4] = [Self::Connect, Self::Hold, Self::Ping, Self::Close];
+    pub const OF_HOLD: [Self; 5] = [
+        Self::Connect,
+        Self::Tls,
+        Self::Hold,
+        Self::Ping,
+        Self::Close,
+    ];
 
     /// The word for it in tables.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Connect => "connect",
+            Self::Tls => "tls",
             Self::Acknowledge => "ack",
             Self::Put => "put",
             Self::Get => "get",
@@ -73,6 +82,7 @@ impl PhaseKind {
         let phases = &trial.phases;
         match self {
             Self::Connect => Some(phases.connect()?.duration_ns),
+            Self::Tls => Some(phases.tls()?.duration_ns),
             Self::Acknowledge => line(phases.greeting()?),
             Self::Put => phases.put()?.put_ns,
             Self::Get => line(&phases.put()?.line),

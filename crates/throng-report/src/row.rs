@@ -88,6 +88,10 @@ pub struct Row {
     /// What is no single figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
+    /// What TLS handshakes came to, each version and cipher suite once; empty where all is plain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, schemars(default))]
+    pub tls_agreed: Vec<String>,
     /// Histograms of the record that could not be read back, and are therefore missing from the figures.
     pub unreadable: Vec<String>,
 }
@@ -255,8 +259,14 @@ pub(crate) fn row(
             shown: &shown,
         }),
         figures: found,
+        tls_agreed: tls_agreed(&shown),
         unreadable,
     }
+}
+
+fn tls_agreed(trials: &[&Trial]) -> Vec<String> {
+    let phases = trials.iter().filter_map(|trial| trial.phases.tls());
+    distinct(phases.flat_map(|phase| phase.handshakes.agreed.keys().cloned()))
 }
 
 /// Those of them that measured anything.

@@ -33,6 +33,7 @@ mod room;
 mod serve;
 mod served;
 mod threads;
+mod tls;
 mod workload;
 
 pub use model::{Model, UnknownModel};
@@ -40,3 +41,4 @@ pub use note::Note;
 pub use opening::{Announcement, Options};
 pub use serve::{ServeError, serve};
 pub use served::{ModelError, Served};
+pub use tls::{Identity, IdentityError};

@@ -10,6 +10,7 @@ use throng_sys::address::Address;
 use throng_sys::socket::ListenError;
 
 use crate::listener::Listener;
+use crate::tls::Identity;
 
 /// Where and how to listen, and how long to take for an answer.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,8 @@ pub struct Options {
     /// Whether a delay is slept out by the thread that serves, also where that has others to serve. It changes nothing
     /// in models that give each connection a thread or process.
     pub delay_inline: bool,
+    /// Who the server is by TLS; absent, it speaks plainly.
+    pub tls: Option<Identity>,
 }
 
 /// What a server tells before it serves.

@@ -14,7 +14,10 @@ use throng_sys::socket::ListenError;
 use crate::model::Model;
 use crate::opening::{Announcement, Opening, Options};
 use crate::served::{ModelError, Served};
-use crate::workload::{Answer, Answered, AnsweredSettings, Broadcast, Echo};
+use crate::tls::IdentityError;
+use crate::workload::{
+    Answer, Answered, AnsweredSettings, Broadcast, Echo, Secure, SecureSettings,
+};
 
 /// Why a server did not start, or ended before it was told to.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +48,14 @@ pub enum ServeError {
         /// The model.
         model: Model,
     },
+    /// What one connection says goes to all as it is, and each would have to encrypt it for itself.
+    #[error(
+        "the workload broadcast is not served over TLS; leave `--tls-certificate` and `--tls-key` out, or choose another workload"
+    )]
+    NoBroadcastOverTls,
+    /// There is no certificate that could be used.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// No address was given.
     #[error("no address to listen on; give one, for example `--listen 127.0.0.1:0`")]
     NoAddress,
@@ -148,12 +159,28 @@ fn serve_until(
     let workers = model.workers(options.workers);
     let mut opening = Opening::new(declaration, options, workers, tell);
     let opening = &mut opening;
-    let served = match workload {
-        Workload::Echo => model.run::<Echo>(opening, &(), stop),
-        Workload::Broadcast => model.run::<Broadcast>(opening, &(), stop),
-        Workload::Http => run_answered(model, Answer::Http, opening, options, stop),
-        Workload::Oneshot => run_answered(model, Answer::Oneshot, opening, options, stop),
-        Workload::Framed => run_answered(model, Answer::Framed, opening, options, stop),
+    let answer = match workload {
+        Workload::Echo | Workload::Broadcast => None,
+        Workload::Http => Some(Answer::Http),
+        Workload::Oneshot => Some(Answer::Oneshot),
+        Workload::Framed => Some(Answer::Framed),
+    };
+    let answered = answer.map(|answer| answered(model, answer, options, stop));
+    let answered = answered.transpose().map_err(|error| ServeError::Model {
+        model,
+        source: error.into(),
+    })?;
+    let served = match (&options.tls, answered) {
+        (Some(identity), answered) => {
+            let config = identity.config()?;
+            let settings = SecureSettings { config, answered };
+            model.run::<Secure>(opening, &settings, stop)
+        }
+        (None, Some(settings)) => model.run::<Answered>(opening, &settings, stop),
+        (None, None) if workload == Workload::Broadcast => {
+            model.run::<Broadcast>(opening, &(), stop)
+        }
+        (None, None) => model.run::<Echo>(opening, &(), stop),
     };
     served.map_err(|source| match source {
         ModelError::Listen(error) => ServeError::Listen(error),
@@ -168,6 +195,9 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
     }
     if workload == Workload::Broadcast && !declared.broadcasts {
         return Err(ServeError::NoBroadcast { model });
+    }
+    if workload == Workload::Broadcast && options.tls.is_some() {
+        return Err(ServeError::NoBroadcastOverTls);
     }
     if options.accept_threads.is_some() && !declared.takes_accept_threads {
         return Err(ServeError::AcceptThreads { model });
@@ -204,15 +234,14 @@ fn check(model: Model, workload: Workload, options: &Options) -> Result<(), Serv
 }
 
 /// With the delay as the workload has it, or slept out inline where that makes a difference.
-fn run_answered(
+fn answered(
     model: Model,
     answer: Answer,
-    opening: &mut Opening<'_>,
     options: &Options,
     stop: BorrowedFd<'_>,
-) -> Result<Served, ModelError> {
+) -> io::Result<AnsweredSettings> {
     let is_inline = options.delay_inline && !model.declaration().blocks();
-    let settings = AnsweredSettings {
+    Ok(AnsweredSettings {
         answer,
         delay: options.delay,
         inline: if is_inline {
@@ -220,8 +249,7 @@ fn run_answered(
         } else {
             None
         },
-    };
-    model.run::<Answered>(opening, &settings, stop)
+    })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod framed;
 mod http;
 mod inline;
 mod oneshot;
+mod secure;
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -23,6 +24,7 @@ pub(crate) use framed::Framed;
 pub(crate) use http::Http;
 use inline::Inline;
 pub(crate) use oneshot::Oneshot;
+pub(crate) use secure::{Secure, Settings as SecureSettings};
 
 /// What a session wants once all that it has appended is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

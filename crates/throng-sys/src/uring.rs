@@ -213,13 +213,20 @@ impl Ring {
         self.push(operation, Kind::Alarm, token)
     }
 
-    /// Cancels the operation of that kind and token; its completion then comes with ECANCELED.
+    /// Cancels the operation of that kind and token, where one is under way; its completion then comes with ECANCELED.
     ///
     /// # Errors
     /// As [`Ring::accept`].
     pub fn cancel(&mut self, kind: Kind, token: u64) -> io::Result<()> {
+        let under_way = match kind {
+            Kind::SendOwned => self.in_flight.number_of(token),
+            _ => Some(token),
+        };
+        let Some(number) = under_way else {
+            return Ok(());
+        };
         self.push(
-            opcode::AsyncCancel::new(user_data(kind, token)).build(),
+            opcode::AsyncCancel::new(user_data(kind, number)).build(),
             Kind::Cancel,
             token,
         )

@@ -309,7 +309,7 @@ fn run_failure(error: RunError) -> Failure {
     match error {
         RunError::Network(error) => Failure::usage(error),
         RunError::Capture(error) => Failure::usage(error),
-        error @ RunError::Store(_) => Failure::failed(error),
+        error @ (RunError::Store(_) | RunError::Identity(_)) => Failure::failed(error),
     }
     .with_hint_parted()
 }

@@ -263,7 +263,10 @@ fn what_cannot_be_asked_is_refused_before_anything_is() {
         (&[page, "--workload", "echo"], &["contradict"]),
         (&["poll", "--method", "POST"], &["--workload http"]),
         (&["poll", "--workload", "oneshot"], &["throng churn"]),
-        (&["https://127.0.0.1:9/"], &["TLS"]),
+        (
+            &["https://127.0.0.1:9/", "--ca", "/nowhere/at/all"],
+            &["/nowhere/at/all", "No such file", "--insecure"],
+        ),
     ] {
         let outcome = bench.throng(&[&["echo"], arguments].concat());
         assert_eq!(outcome.code, Some(2), "{arguments:?}: {}", outcome.stderr);

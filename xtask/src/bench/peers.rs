@@ -157,6 +157,7 @@ pub(super) fn job(bench: &Bench, address: &str, backend: Backend) -> LoadJob {
             seed: 1,
             connect_timeout_ns: 10_000_000_000,
             reply_timeout_ns: 10_000_000_000,
+            tls: None,
         },
         phases: Sequence::of_exchange(ExchangeSpec {
             protocol: Protocol::Echo {

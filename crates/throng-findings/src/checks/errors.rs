@@ -88,6 +88,15 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
         ErrorKind::DescriptorsExhausted => {
             "a shard ran out of descriptors; raise the limit (ulimit -n), or use more shards, each has a table of its own"
         }
+        ErrorKind::CertificateRefused => {
+            "what the server calls itself by is not good here; pass the certificate of whoever has signed it (--ca FILE), the name that it is for (--sni NAME), or take any (--insecure)"
+        }
+        ErrorKind::HandshakeFailed => {
+            "the two sides did not agree on TLS; see what the server speaks on this port (`openssl s_client -connect HOST:PORT`), and where that is no TLS write tcp:// or http://"
+        }
+        ErrorKind::HandshakeTimedOut => {
+            "the server did not answer the TLS handshake: it hangs, speaks no TLS on this port, serves fewer connections at once, or has more handshakes to make than it can; write tcp:// or http:// where it speaks plainly, open fewer connections, or raise --connect-timeout"
+        }
         ErrorKind::Reset => {
             "the server ended connections abruptly: it crashed, ran out of something, or closed with input unread; look at its own log"
         }

@@ -45,6 +45,7 @@ impl Served<'_> {
     fn is_of_no_room(&self, kind: ErrorKind) -> bool {
         match kind {
             ErrorKind::ConnectTimedOut
+            | ErrorKind::HandshakeTimedOut
             | ErrorKind::NotDelivered
             | ErrorKind::ReplyTimedOut
             | ErrorKind::NotAcknowledged

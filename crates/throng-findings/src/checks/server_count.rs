@@ -52,7 +52,7 @@ pub(super) fn check(target: TargetKind, server: &LifeEnd) -> Check {
     if asked.uncounted > 0 {
         return not_applicable(
             kind,
-            "what came back was counted in lines or answers of various lengths, and not in bytes",
+            "what came back was counted in lines, in answers of various lengths or as what was within TLS, and not in bytes of the server's",
         );
     }
     let difference = served.bytes as f64 - asked.bytes as f64;

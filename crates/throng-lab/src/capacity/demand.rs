@@ -10,6 +10,7 @@ use throng_record::{
 use throng_sys::address::Address;
 
 use crate::plan::model_of;
+use crate::tls;
 
 /// Connections, and what they need at both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct Demand {
     pub mappings_of_thread: u64,
     /// Whether a line comes to every connection at the same time.
     pub all_hear: bool,
+    /// Whether each connection has the state of a cipher at both ends.
+    pub is_over_tls: bool,
 }
 
 impl Demand {
@@ -104,6 +107,7 @@ impl Demand {
             is_private: plan.net == Network::Private && target.kind != TargetKind::Running,
             mappings_of_thread: mappings_of_thread(target.kind),
             all_hear: setting.phases.has(PhaseName::Get),
+            is_over_tls: tls::is_spoken(target, setting),
         }
     }
 

@@ -48,6 +48,7 @@ fn launch_in(setting: &Setting, command: &str) -> Result<Server, LaunchError> {
         networks: &Networks::host(),
         interrupted: &interrupted,
         listen: None,
+        identity: None,
     };
     launcher.launch(&target(command))
 }
@@ -212,6 +213,7 @@ fn a_stranger_at_the_address_is_not_taken_for_the_server() {
         networks: &Networks::host(),
         interrupted: &interrupted,
         listen: None,
+        identity: None,
     };
     let command =
         command::users("sh -c 'sleep 0.3; echo address in use; exit 1'", &address).expect("words");
@@ -241,6 +243,7 @@ fn an_interrupt_ends_the_wait() {
         networks: &Networks::host(),
         interrupted: &interrupted,
         listen: None,
+        identity: None,
     };
     let error = launcher
         .launch(&target("sh -c 'sleep 1000' {port}"))

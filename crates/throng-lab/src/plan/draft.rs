@@ -22,7 +22,7 @@ use super::keys;
 use super::keys::own::OwnKeys;
 use super::phases::PhaseDraft;
 use super::sweep::{Sweep, Swept};
-use super::value::{self, Addresses, BackendChoice, CpuChoice, ListenerChoice, Pings};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, ListenerChoice, Pings, TlsChoice};
 use crate::target::TargetDraft;
 
 macro_rules! keys {
@@ -174,6 +174,9 @@ keys! {
         #[serde(deserialize_with = "value::some_duration")]
         time_limit: Duration,
         curve: u32,
+        ca: String,
+        sni: String,
+        insecure: bool,
     }
 
     // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections or clients.
@@ -188,12 +191,14 @@ keys! {
         workload: Workload,
         service_time: Duration,
         delay_inline: bool,
+        tls: TlsChoice,
         ready_timeout: Duration,
 
         backend: BackendChoice,
         shards: u32,
         addresses: Addresses,
         nodelay: bool,
+        tls_resumption: bool,
         observe: bool,
         connect_concurrency: u32,
         connect_rate: f64,

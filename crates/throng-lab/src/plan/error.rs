@@ -72,9 +72,24 @@ pub enum PlanError {
         instead: &'static str,
     },
     #[error(
-        "target `{0}`: TLS has handshakes of its own, and their time would be taken for the accept queue's; write http:// and a port where the server speaks it plainly"
+        "target `{target}`: the {experiment} experiment has no time for TLS handshakes, and theirs would be taken for something else's; write tcp:// or http:// and a port where the server speaks plainly, or measure it with throng echo"
     )]
-    HttpsTarget(String),
+    NoTls {
+        target: String,
+        experiment: &'static str,
+    },
+    #[error(
+        "`{0}` is of servers that speak TLS, and no target does; write tls://HOST:PORT or https://HOST:PORT/PATH, or leave {0} out"
+    )]
+    NoTlsTarget(&'static str),
+    #[error(
+        "target `{target}`: throng switches TLS on in its built-in servers only, {known}; start your own with TLS and name it tls://HOST:PORT, or leave it out"
+    )]
+    CannotSpeakTls { target: String, known: String },
+    #[error(
+        "cannot take certificates from {file} (--ca; in a plan: ca): {why}; give a file in PEM with the certificate of the authority that has signed the server's, or --insecure to take any (in a plan: insecure = true)"
+    )]
+    Ca { file: String, why: String },
     #[error(
         "target `{text}` is no address of a page: {why}; write http://HOST:PORT/PATH, for example http://127.0.0.1:8080/"
     )]

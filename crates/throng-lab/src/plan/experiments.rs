@@ -92,6 +92,11 @@ pub(super) trait Asks: Sync {
         false
     }
 
+    /// Whether it has a time for TLS handshakes, so that targets may speak it.
+    fn takes_tls(&self) -> bool {
+        false
+    }
+
     /// Whether the length of the accept queue is what is asked about, so that 0 is one.
     fn is_about_the_accept_queue(&self) -> bool {
         false

@@ -23,6 +23,7 @@ mod servers;
 mod services;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 /// The words of a yes or no.
 pub const BOOL: &[&str] = &["true", "false"];
@@ -36,6 +37,7 @@ pub const GROUPS: [(&str, &[Key]); 10] = [
     ("Search", search::KEYS),
     ("Line", message::LINE),
     ("Message", message::KEYS),
+    ("TLS", tls::KEYS),
     ("Generator", generator::KEYS),
     ("Surroundings", servers::SURROUNDINGS),
     ("Launched servers", servers::KEYS),

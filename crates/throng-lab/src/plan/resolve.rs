@@ -13,6 +13,7 @@ mod quick;
 mod setting;
 mod tables;
 mod targets;
+mod tls;
 
 use throng_record::built_in::ServesAtOnce;
 use throng_record::plan::{ListenFamily, ServerLifetime};
@@ -67,6 +68,7 @@ pub fn resolve(mut draft: PlanDraft, environment: &Environment) -> Result<Resolv
     draft.family = draft.family.or_else(|| usual_family(asks));
     let (mut targets, own) = targets::resolve(&draft, asks, experiment, environment, &mut notes)?;
     asks.check_targets(&draft, &targets)?;
+    tls::complete(&mut targets, &draft, environment)?;
     let net = network::network(&draft, &targets, environment)?;
     let kernel = kernel::resolve(&draft, environment)?;
     let mut resolved =

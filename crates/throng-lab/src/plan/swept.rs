@@ -10,7 +10,7 @@ use throng_record::{Amount, Arrivals, Closing, Workload};
 
 use super::flag_text::FlagText;
 use super::sweep::{Sweep, Swept};
-use super::value::{self, Addresses, BackendChoice, CpuChoice, ListenerChoice, Pings};
+use super::value::{self, Addresses, BackendChoice, CpuChoice, ListenerChoice, Pings, TlsChoice};
 
 /// Values parted by commas.
 fn by_commas<T: Swept>(text: &str) -> Result<Sweep<T>, String> {
@@ -49,7 +49,7 @@ swept!(Deserialize::deserialize, ToString::to_string, by_commas => f64 bool IpAd
 swept!(Deserialize::deserialize, ToString::to_string, whole => String CpuChoice);
 swept!(Deserialize::deserialize, ToString::to_string, value::pings => Pings);
 swept!(value::of_file, ToString::to_string, value::counts => u32 u64);
-swept!(Deserialize::deserialize, word_of, by_commas => Addresses Arrivals BackendChoice Closing ListenerChoice ListenFamily Workload);
+swept!(Deserialize::deserialize, word_of, by_commas => Addresses Arrivals BackendChoice Closing ListenerChoice ListenFamily TlsChoice Workload);
 swept!(duration_of_file, length, by_commas => Duration);
 swept!(amount_of_file, amount, by_commas => Amount);
 

@@ -19,6 +19,7 @@ mod refusals;
 mod services;
 mod short_forms;
 mod sweeps;
+mod tls;
 
 /// Plans by texts that name no more than they are about.
 struct Plans {

@@ -40,6 +40,16 @@ pub enum Addresses {
     Kernel,
 }
 
+/// Whether launched servers speak TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TlsChoice {
+    /// What is sent is plain.
+    Off,
+    /// With a certificate that is made for the run.
+    On,
+}
+
 /// Which of a service's listeners a client's requests go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,4 +1,4 @@
-//! `http://HOST:PORT/PATH`: where to connect, and what to ask for.
+//! `http://HOST:PORT/PATH`, `https://HOST:PORT/PATH`: where to connect, and what to ask for.
 //!
 //! As much of RFC 3986 as the address of a page on a server of one's own needs. Left out on purpose: names and passwords in it,
 //! and any change of what is written, such as percent encoding.
@@ -8,15 +8,18 @@ use throng_record::{Expect, HttpTarget, Protocol};
 use crate::plan::escape::unescape;
 use crate::plan::{PlanDraft, PlanError};
 
-const SCHEME: &str = "http://";
+/// Each with the port where none is written.
+const SCHEMES: [(&str, u16); 2] = [("http://", 80), ("https://", 443)];
 
-/// What is asked for, and the address `HOST:PORT`; without a port it is 80, without a path `/`.
+/// What is asked for, and the address `HOST:PORT`; without a port it is that of the scheme, without a path `/`.
 pub(super) fn read(text: &str) -> Result<(HttpTarget, String), PlanError> {
     let refuse = |why| PlanError::HttpAddress {
         text: text.to_owned(),
         why,
     };
-    let rest = text.strip_prefix(SCHEME).unwrap_or(text);
+    let mut schemes = SCHEMES.into_iter();
+    let known = schemes.find_map(|(scheme, port)| Some((text.strip_prefix(scheme)?, port)));
+    let (rest, port) = known.unwrap_or((text, 80));
     // What follows `#` is for the reader of a page, and is not sent.
     let rest = rest.split('#').next().unwrap_or_default();
     let is_plain = |letter: char| letter.is_ascii_graphic();
@@ -40,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<(HttpTarget, String), PlanError> {
     } else {
         format!("/{path}")
     };
-    Ok((HttpTarget::get(host, &path), with_port(host)))
+    Ok((HttpTarget::get(host, &path), with_port(host, port)))
 }
 
 /// Adds what a plan says of the request beside the address: method, header lines, body.
@@ -174,12 +177,12 @@ fn request(target: &HttpTarget, connection: &str) -> Protocol {
 }
 
 /// An IPv6 address has colons of its own, in brackets.
-fn with_port(host: &str) -> String {
+fn with_port(host: &str, port: u16) -> String {
     let after_address = host.rsplit(']').next().unwrap_or(host);
     if after_address.contains(':') {
         host.to_owned()
     } else {
-        format!("{host}:80")
+        format!("{host}:{port}")
     }
 }
 
@@ -192,6 +195,8 @@ mod tests {
         for (text, host, path, address) in [
             ("http://127.0.0.1", "127.0.0.1", "/", "127.0.0.1:80"),
             ("http://a:8080/", "a:8080", "/", "a:8080"),
+            ("https://a/b", "a", "/b", "a:443"),
+            ("https://a:8443", "a:8443", "/", "a:8443"),
             ("http://a/b/c?d=/e#f", "a", "/b/c?d=/e", "a:80"),
             ("http://a:81?delay=40", "a:81", "/?delay=40", "a:81"),
             ("http://[::1]/x", "[::1]", "/x", "[::1]:80"),

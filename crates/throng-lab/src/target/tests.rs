@@ -77,7 +77,6 @@ fn what_is_no_target_is_refused_with_what_to_write() {
             "nginx",
             &["`nginx`.", "thread-per-connection", "tcp://HOST:PORT"],
         ),
-        ("https://127.0.0.1/", &["TLS", "http://"]),
         ("http://127.0.0.1:0/", &["port 0"]),
         ("http://127.0.0.1:http/", &["HOST:PORT"]),
         ("poll --worker 8", &["`--worker`", "--workers N"]),

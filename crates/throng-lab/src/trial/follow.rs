@@ -157,7 +157,7 @@ impl Progress {
 
 fn of_phase(phase: PhaseName) -> TrialPhase {
     match phase {
-        PhaseName::Connect => TrialPhase::Connecting,
+        PhaseName::Connect | PhaseName::Tls => TrialPhase::Connecting,
         PhaseName::Acknowledge => TrialPhase::Greeting,
         PhaseName::Get => TrialPhase::Delivering,
         PhaseName::Sustain => TrialPhase::Sustaining,

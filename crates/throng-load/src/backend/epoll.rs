@@ -11,7 +11,7 @@ use throng_sys::address::Address;
 use throng_sys::epoll::{self, Epoll, Interest};
 use throng_sys::socket;
 
-use super::{Began, Event, What, begin};
+use super::{Began, Event, Unsent, What, begin};
 
 /// Events per wait.
 const BATCH: usize = 256;
@@ -39,10 +39,31 @@ struct Slot {
         clippy::box_collection,
         reason = "8 bytes in an idle connection instead of 32"
     )]
-    unsent: Option<Box<VecDeque<Range<usize>>>>,
+    unsent: Option<Box<VecDeque<Unsent>>>,
     connecting: bool,
     /// Which of the slot's connections it is. An event is at most one batch old, so that a few numbers suffice.
     generation: u16,
+}
+
+impl Slot {
+    /// Sends as much as there is room for: nothing while earlier bytes wait.
+    #[inline]
+    fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(socket) = &self.socket else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        if self.unsent.as_ref().is_some_and(|all| !all.is_empty()) {
+            return Ok(0);
+        }
+        match socket::send(socket, bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            sent => sent,
+        }
+    }
+
+    fn keep(&mut self, unsent: Unsent) {
+        self.unsent.get_or_insert_default().push_back(unsent);
+    }
 }
 
 /// What the kernel hands back with each event: slot and generation.
@@ -115,14 +136,25 @@ impl EpollBackend {
         else {
             return Ok(());
         };
-        while let Some(message) = unsent.front_mut() {
-            match socket::send(&*socket, &self.shared[message.clone()]) {
-                Ok(sent) if sent < message.len() => message.start += sent,
-                Ok(_) => {
-                    unsent.pop_front();
+        while let Some(first) = unsent.front_mut() {
+            let bytes = match first {
+                Unsent::Shared(message) => &self.shared[message.clone()],
+                Unsent::Owned(bytes, position) => &bytes[*position..],
+            };
+            let is_whole = match socket::send(&*socket, bytes) {
+                Ok(sent) => {
+                    let is_whole = sent == bytes.len();
+                    match first {
+                        Unsent::Shared(message) => message.start += sent,
+                        Unsent::Owned(_, position) => *position += sent,
+                    }
+                    is_whole
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
+            };
+            if is_whole {
+                unsent.pop_front();
             }
         }
         Ok(())
@@ -194,28 +226,21 @@ impl super::Backend for EpollBackend {
 
     #[inline]
     fn send(&mut self, slot: u32, message: Range<usize>) -> io::Result<()> {
-        let Slot {
-            socket: Some(socket),
-            unsent,
-            ..
-        } = &mut self.slots[slot as usize]
-        else {
-            return Err(io::ErrorKind::NotConnected.into());
-        };
-        let waiting = unsent.as_ref().is_some_and(|unsent| !unsent.is_empty());
-        let sent = if waiting {
-            0
-        } else {
-            match socket::send(socket, &self.shared[message.clone()]) {
-                Ok(sent) => sent,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-                Err(error) => return Err(error),
-            }
-        };
+        let place = &mut self.slots[slot as usize];
+        let sent = place.send(&self.shared[message.clone()])?;
         if sent < message.len() {
-            unsent
-                .get_or_insert_default()
-                .push_back(message.start + sent..message.end);
+            let rest = message.start + sent..message.end;
+            place.keep(Unsent::Shared(rest));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> io::Result<()> {
+        let place = &mut self.slots[slot as usize];
+        let sent = place.send(bytes)?;
+        if sent < bytes.len() {
+            place.keep(Unsent::Owned(bytes[sent..].to_vec(), 0));
         }
         Ok(())
     }

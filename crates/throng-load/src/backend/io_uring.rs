@@ -13,7 +13,7 @@ use throng_sys::socket;
 use throng_sys::uring::buffers::BufferId;
 use throng_sys::uring::{Completion, Kind, Ring, RingOptions, TOKEN_MAX};
 
-use super::{Began, Event, What, begin};
+use super::{Began, Event, Unsent, What, begin};
 
 const SUBMISSION_ENTRIES: u32 = 1024;
 const COMPLETION_ENTRIES: u32 = 8192;
@@ -38,6 +38,8 @@ pub(crate) struct UringBackend {
     early: VecDeque<Completion>,
     /// The slot whose receive has ended, to be received on again unless it is closed before the next event is asked for.
     receive_next: Option<u32>,
+    /// Vectors that have been sent, for further bytes.
+    spare: Vec<Vec<u8>>,
     /// When the armed alarm ends a wait; the end of time where none is known to be armed. A later one that is still armed is
     /// forgotten, and ends some wait early.
     alarm_at_ns: u64,
@@ -87,8 +89,11 @@ impl Slot {
 #[derive(Default)]
 struct SendQueue {
     under_way: bool,
-    waiting: VecDeque<Range<usize>>,
+    waiting: VecDeque<Unsent>,
 }
+
+/// Vectors of sends that are over and wait for the next, at most.
+const SPARE_MAX: usize = 256;
 
 impl UringBackend {
     pub(crate) fn new(slots: usize, shared: Arc<[u8]>, usage: Usage) -> io::Result<Self> {
@@ -110,6 +115,7 @@ impl UringBackend {
             received: None,
             early: VecDeque::new(),
             receive_next: None,
+            spare: Vec::new(),
             alarm_at_ns: u64::MAX,
         })
     }
@@ -161,7 +167,8 @@ impl UringBackend {
         }
     }
 
-    fn on_sent(&mut self, slot: u32, completion: &Completion) -> Option<What> {
+    fn on_sent(&mut self, slot: u32, completion: &mut Completion) -> Option<What> {
+        self.keep_spare(completion);
         if let Err(error) = completion.bytes() {
             return Some(What::Failed(error));
         }
@@ -176,9 +183,12 @@ impl UringBackend {
             return None;
         };
         queue.under_way = false;
-        let message = queue.waiting.pop_front()?;
+        let next = queue.waiting.pop_front()?;
         queue.under_way = true;
-        let sent = self.ring.send_shared(socket, message, token, false);
+        let sent = match next {
+            Unsent::Shared(message) => self.ring.send_shared(socket, message, token, false),
+            Unsent::Owned(bytes, _) => self.ring.send_owned(socket, bytes, token),
+        };
         let at_once = self.usage.sends_at_once;
         let submitted = sent.and_then(|()| if at_once { self.ring.submit() } else { Ok(()) });
         submitted.err().map(What::Failed)
@@ -188,11 +198,12 @@ impl UringBackend {
     fn look_for_sent(&mut self, slot: u32) {
         let is_under_way = |place: &Slot| place.queue.as_ref().is_some_and(|queue| queue.under_way);
         while is_under_way(&self.slots[slot as usize])
-            && let Some(completion) = self.ring.next_completion()
+            && let Some(mut completion) = self.ring.next_completion()
         {
-            let is_sent = matches!(completion.kind, Kind::SendShared) && completion.bytes().is_ok();
+            let is_send = matches!(completion.kind, Kind::SendShared | Kind::SendOwned);
+            let is_sent = is_send && completion.bytes().is_ok();
             let is_of_slot = completion.token as u32 == slot && !self.is_stale(&completion);
-            if !(is_sent && is_of_slot && self.on_sent(slot, &completion).is_none()) {
+            if !(is_sent && is_of_slot && self.on_sent(slot, &mut completion).is_none()) {
                 self.early.push_back(completion);
             }
         }
@@ -203,6 +214,22 @@ impl UringBackend {
     fn is_stale(&self, completion: &Completion) -> bool {
         let slot = completion.token as u32;
         completion.token != self.slots[slot as usize].token(slot)
+    }
+
+    fn keep_spare(&mut self, completion: &mut Completion) {
+        if let Some(bytes) = completion.sent.take()
+            && self.spare.len() < SPARE_MAX
+        {
+            self.spare.push(bytes);
+        }
+    }
+
+    /// These bytes in a vector that can be handed over.
+    fn owned(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut own = self.spare.pop().unwrap_or_default();
+        own.clear();
+        own.extend_from_slice(bytes);
+        own
     }
 
     fn recycle_received(&mut self) {
@@ -255,13 +282,48 @@ impl super::Backend for UringBackend {
         if !self.usage.silent_sends {
             let queue = queue.get_or_insert_default();
             if queue.under_way {
-                queue.waiting.push_back(message);
+                queue.waiting.push_back(Unsent::Shared(message));
                 return Ok(());
             }
             queue.under_way = true;
         }
         self.ring
             .send_shared(socket, message, token, self.usage.silent_sends)?;
+        if self.usage.sends_at_once {
+            self.ring.submit()?;
+        }
+        Ok(())
+    }
+
+    /// One at a time is with the kernel: it goes on by itself after a part of one, and a second could overtake the rest.
+    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> io::Result<()> {
+        if self.usage.sends_at_once {
+            self.look_for_sent(slot);
+        }
+        let is_under_way = |queue: &SendQueue| queue.under_way;
+        let place = &mut self.slots[slot as usize];
+        if place.queue.as_deref().is_some_and(is_under_way)
+            && let Some(queue) = &mut place.queue
+        {
+            match queue.waiting.back_mut() {
+                Some(Unsent::Owned(last, _)) => last.extend_from_slice(bytes),
+                _ => queue.waiting.push_back(Unsent::Owned(bytes.to_vec(), 0)),
+            }
+            return Ok(());
+        }
+        let own = self.owned(bytes);
+        let place = &mut self.slots[slot as usize];
+        let token = place.token(slot);
+        let Slot {
+            socket: Some(socket),
+            queue,
+            ..
+        } = place
+        else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        queue.get_or_insert_default().under_way = true;
+        self.ring.send_owned(socket, own, token)?;
         if self.usage.sends_at_once {
             self.ring.submit()?;
         }
@@ -295,15 +357,18 @@ impl super::Backend for UringBackend {
                 return Some(Event { slot, what });
             }
             let early = self.early.pop_front();
-            let completion = early.or_else(|| self.ring.next_completion())?;
+            let mut completion = early.or_else(|| self.ring.next_completion())?;
             let slot = completion.token as u32;
             let what = match completion.kind {
-                Kind::Receive | Kind::SendShared | Kind::Poll if self.is_stale(&completion) => {
+                Kind::Receive | Kind::SendShared | Kind::SendOwned | Kind::Poll
+                    if self.is_stale(&completion) =>
+                {
+                    self.keep_spare(&mut completion);
                     self.received = completion.buffer.map(|buffer| (buffer, 0));
                     None
                 }
                 Kind::Receive => self.on_receive(slot, completion),
-                Kind::SendShared => self.on_sent(slot, &completion),
+                Kind::SendShared | Kind::SendOwned => self.on_sent(slot, &mut completion),
                 Kind::Poll => self.on_connect_end(slot),
                 Kind::Alarm => {
                     if completion.token == self.alarm_at_ns & TOKEN_MAX {
@@ -311,7 +376,7 @@ impl super::Backend for UringBackend {
                     }
                     None
                 }
-                Kind::Accept | Kind::SendOwned | Kind::Cancel => None,
+                Kind::Accept | Kind::Cancel => None,
             };
             if let Some(what) = what {
                 return Some(Event { slot, what });
@@ -327,7 +392,12 @@ impl super::Backend for UringBackend {
     }
 
     fn end_output(&mut self, slot: u32) -> io::Result<()> {
-        match &self.slots[slot as usize].socket {
+        let place = &self.slots[slot as usize];
+        // What is only queued is to be with the kernel before the end.
+        if place.queue.as_ref().is_some_and(|queue| queue.under_way) {
+            self.ring.submit()?;
+        }
+        match &place.socket {
             Some(socket) => socket::end_output(socket),
             None => Err(io::ErrorKind::NotConnected.into()),
         }
@@ -350,6 +420,7 @@ impl super::Backend for UringBackend {
             queue.waiting.clear();
             std::mem::take(&mut queue.under_way)
         });
+        let sends = [Kind::SendShared, Kind::SendOwned].into_iter();
         self.receive_next = self.receive_next.filter(|&next| next != slot);
         // What is under way holds the socket open until it is cancelled. A ring that cannot take the request is broken, and
         // then the next wait says so.
@@ -358,10 +429,7 @@ impl super::Backend for UringBackend {
             UnderWay::Connect => Some(Kind::Poll),
             UnderWay::Receive => Some(Kind::Receive),
         };
-        for kind in receiving
-            .into_iter()
-            .chain(sending.then_some(Kind::SendShared))
-        {
+        for kind in receiving.into_iter().chain(sends.filter(|_| sending)) {
             let _ = self.ring.cancel(kind, token);
         }
     }

@@ -1,6 +1,6 @@
 //! What both back ends promise of a slot that is used again.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
@@ -38,6 +38,7 @@ fn with_each(check: Check) {
 /// What a test asks of slot 0.
 enum Asked<'a> {
     Connect(&'a Address),
+    SendBytes(&'a [u8]),
     /// Waits a little, and leaves what came where it is.
     Wait,
     Event,
@@ -63,6 +64,10 @@ fn answer(backend: &mut impl Backend, asked: &Asked<'_>) -> Answer {
         Asked::Connect(address) => {
             Answer::Began(backend.connect(0, address, None, true).expect("begun"))
         }
+        Asked::SendBytes(bytes) => {
+            backend.send_bytes(0, bytes).expect("taken");
+            Answer::Nothing
+        }
         Asked::Wait => {
             let now_ns = monotonic_ns();
             let until_ns = now_ns + 2 * MILLISECOND_NS;
@@ -73,7 +78,7 @@ fn answer(backend: &mut impl Backend, asked: &Asked<'_>) -> Answer {
             None => Answer::Nothing,
             Some(What::Connected) => Answer::Connected,
             Some(What::Received(_)) => Answer::Received(backend.received().to_vec()),
-            Some(What::EndOfInput | What::Failed(_)) => Answer::Ended,
+            Some(What::EndOfInput | What::Failed(_) | What::Handshake(_)) => Answer::Ended,
         },
         Asked::Close => {
             backend.close(0);
@@ -130,6 +135,57 @@ fn what_came_for_a_closed_connection_never_reaches_the_next_of_its_slot() {
             assert_eq!(next(backend), Answer::Ended);
             backend(Asked::Close);
         }
+    });
+}
+
+#[test]
+fn bytes_that_do_not_fit_at_once_are_sent_whole_and_in_order() {
+    const PIECE_BYTES: usize = 700_001;
+    with_each(|backend| {
+        let (listener, address) = listener();
+        backend(Asked::Connect(&address));
+        let (mut peer, _) = listener.accept().expect("accepted");
+        for number in 0..7 {
+            backend(Asked::SendBytes(&[number; PIECE_BYTES]));
+        }
+        let reading = std::thread::spawn(move || {
+            let mut bytes = vec![0; 7 * PIECE_BYTES];
+            peer.read_exact(&mut bytes).expect("all of them");
+            bytes
+        });
+        while !reading.is_finished() {
+            backend(Asked::Wait);
+            backend(Asked::Event);
+        }
+        let bytes = reading.join().expect("read");
+        let pieces = bytes.chunks(PIECE_BYTES).zip(0..);
+        assert!(pieces.clone().count() == 7);
+        for (piece, number) in pieces {
+            assert!(piece.iter().all(|&byte| byte == number), "{number}");
+        }
+    });
+}
+
+#[test]
+fn a_connection_that_is_closed_while_it_sends_leaves_the_next_of_its_slot_alone() {
+    with_each(|backend| {
+        let (listener, address) = listener();
+        backend(Asked::Connect(&address));
+        let (old, _) = listener.accept().expect("accepted");
+        for _ in 0..7 {
+            backend(Asked::SendBytes(&[1; 700_001]));
+        }
+        backend(Asked::Wait);
+        backend(Asked::Close);
+        backend(Asked::Connect(&address));
+        let (mut new, _) = listener.accept().expect("accepted");
+        backend(Asked::SendBytes(b"new"));
+        new.write_all(b"new").expect("written");
+        assert_eq!(next(backend), Answer::Received(b"new".to_vec()));
+        let mut bytes = [0; 3];
+        new.read_exact(&mut bytes).expect("read");
+        assert_eq!(&bytes, b"new");
+        drop(old);
     });
 }
 

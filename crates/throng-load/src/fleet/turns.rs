@@ -17,6 +17,14 @@ impl Fleet {
         }
     }
 
+    /// Shards that connect at a time, or make handshakes: only one where one connect is in flight at a time.
+    pub(super) fn connecting(&self) -> usize {
+        match self.spec.connect_concurrency {
+            1 => 1,
+            _ => self.at_work(),
+        }
+    }
+
     /// Has every shard do the phase, so many at a time, in the order of their connections.
     pub(super) fn in_turns(
         &self,

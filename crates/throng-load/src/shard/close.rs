@@ -110,7 +110,7 @@ impl<B: Backend> Closing<'_, B> {
                     errors::of_connection(&error),
                     &error.to_string(),
                 ),
-                What::EndOfInput | What::Connected => {}
+                What::EndOfInput | What::Connected | What::Handshake(_) => {}
             }
         }
         self.closed > closed_before

@@ -244,7 +244,7 @@ impl<B: Backend, H: Hearing> Connects<'_, B, H> {
                     "closed before anything was sent",
                 ),
                 What::Received(_) => self.heard(event.slot),
-                What::Connected => {}
+                What::Connected | What::Handshake(_) => {}
             }
         }
         Ok(())

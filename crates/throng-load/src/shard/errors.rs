@@ -4,6 +4,8 @@ use std::io;
 
 use throng_record::ErrorKind;
 
+use crate::tls::Refusal;
+
 /// Why a connect failed.
 pub(crate) fn of_connect(error: &io::Error) -> ErrorKind {
     match error.kind() {
@@ -24,6 +26,10 @@ pub(crate) fn of_connect(error: &io::Error) -> ErrorKind {
 
 /// Why an established connection failed.
 pub(crate) fn of_connection(error: &io::Error) -> ErrorKind {
+    let refusal = error.get_ref().and_then(|inner| inner.downcast_ref());
+    if let Some(Refusal { kind, .. }) = refusal {
+        return *kind;
+    }
     match error.kind() {
         // ENOTCONN: the end of output of a connection whose reset was not read yet.
         io::ErrorKind::ConnectionReset

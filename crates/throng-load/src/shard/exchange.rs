@@ -274,7 +274,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
                 errors::of_connection(&error),
                 &error.to_string(),
             ),
-            What::Connected => {}
+            What::Connected | What::Handshake(_) => {}
         }
     }
 

@@ -297,7 +297,7 @@ impl<'a, B: Backend, S: Stretch> Listening<'a, B, S> {
                 errors::of_connection(&error),
                 &error.to_string(),
             ),
-            What::Connected => {}
+            What::Connected | What::Handshake(_) => {}
         }
     }
 

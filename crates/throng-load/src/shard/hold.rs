@@ -62,7 +62,7 @@ impl<B: Backend> Shard<B> {
             return 0;
         }
         let (kind, detail) = match event.what {
-            What::Connected => return 0,
+            What::Connected | What::Handshake(_) => return 0,
             What::Received(_) => (
                 ErrorKind::ExcessBytes,
                 "bytes came although nothing was sent".to_owned(),

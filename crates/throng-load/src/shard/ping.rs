@@ -202,7 +202,7 @@ impl<B: Backend> Pinging<'_, B> {
                 errors::of_connection(&error),
                 &error.to_string(),
             ),
-            What::Connected => {}
+            What::Connected | What::Handshake(_) => {}
         }
     }
 

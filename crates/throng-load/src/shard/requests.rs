@@ -240,7 +240,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
             (_, What::Received(length)) => self.received(slot, length, now_ns),
             (_, What::EndOfInput) => self.end_of_input(slot, now_ns),
             (_, What::Failed(error)) => self.fail_open(slot, &error),
-            (ClientState::Waiting, What::Connected) => {}
+            (ClientState::Waiting, What::Connected) | (_, What::Handshake(_)) => {}
         }
     }
 

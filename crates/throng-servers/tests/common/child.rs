@@ -65,6 +65,7 @@ pub(super) fn serve_if_asked() -> Option<ExitCode> {
             .map(|text| text.parse().expect("an address"))
             .collect(),
         backlog: BACKLOG,
+        tls: None,
     };
     Some(match serve(model, workload, &options, &mut tell) {
         Ok(served) => {

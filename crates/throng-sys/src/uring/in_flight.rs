@@ -18,6 +18,12 @@ impl InFlight {
         index as u64
     }
 
+    /// The number of a send with that token. It looks at each: only whoever closes while it sends asks.
+    pub(super) fn number_of(&self, token: u64) -> Option<u64> {
+        let has = |send: &Option<(u64, Vec<u8>)>| send.as_ref().is_some_and(|own| own.0 == token);
+        Some(self.sends.iter().position(has)? as u64)
+    }
+
     /// The send of that number, which is over.
     pub(super) fn remove(&mut self, index: u64) -> (u64, Option<Vec<u8>>) {
         let index = usize::try_from(index).expect("numbers come from insert");

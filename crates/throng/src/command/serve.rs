@@ -2,13 +2,14 @@
 
 use std::io::{self, Write as _};
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use throng_lab::plan::value;
 use throng_record::{HandOver, Workload};
-use throng_servers::{Announcement, Model, Options, ServeError};
+use throng_servers::{Announcement, Identity, Model, Options, ServeError};
 use throng_sys::address::Address;
 use throng_sys::limits;
 use throng_sys::socket::ListenError;
@@ -22,6 +23,7 @@ Examples:
   throng serve io-uring --listen 127.0.0.1:7000 --listen '[::1]:7000' --listen unix:/tmp/echo.sock
   throng serve poll --listen 127.0.0.1:0         a free port; the line `ready` names it
   throng serve iterative --workload oneshot --delay 40ms --backlog 5
+  throng serve epoll-edge --tls-certificate cert.pem --tls-key key.pem
   throng serve epoll-edge --workload http        then: curl 'http://127.0.0.1:7000/?delay=40'
 
 It prints `workers N` and `serves-at-once N` where its design fixes those numbers, then
@@ -68,6 +70,12 @@ pub(crate) struct Arguments {
     /// The handler sleeps for the delay, as a careless one does: an event loop then serves nobody else
     #[arg(long)]
     delay_inline: bool,
+    /// Serve over TLS with the certificate in this file, in PEM, those of authorities below the root behind it
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The certificate's key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
 }
 
 fn models() -> PossibleValuesParser {
@@ -109,6 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         hand_over: arguments.hand_over,
         delay: arguments.delay.or(arguments.delay_ms).unwrap_or_default(),
         delay_inline: arguments.delay_inline,
+        tls: identity(arguments),
     };
     let mut announce = |what: Announcement<'_>| match what {
         Announcement::Workers(workers) => tell(&format!("workers {workers}\n")),
@@ -132,6 +141,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
+/// Each of the two files needs the other.
+fn identity(arguments: &Arguments) -> Option<Identity> {
+    Some(Identity {
+        certificate: arguments.tls_certificate.clone()?,
+        key: arguments.tls_key.clone()?,
+    })
+}
+
 /// Whoever launched a server may stop listening to it without stopping it: then nobody is told.
 fn tell(line: &str) {
     let mut stdout = io::stdout().lock();
@@ -148,6 +165,8 @@ fn failure(error: ServeError) -> Failure {
         | ServeError::Delay { .. }
         | ServeError::NoUnix { .. }
         | ServeError::NoBroadcast { .. }
+        | ServeError::NoBroadcastOverTls
+        | ServeError::Identity(_)
         | ServeError::Listeners { .. }
         | ServeError::NoAddress => Failure::usage(error),
         ServeError::Listen(ListenError::Other { address, source }) => {

@@ -14,7 +14,18 @@ use crate::plan::{PlanDraft, PlanError};
 pub(super) struct Echo;
 
 const KEYS: OwnKeys = OwnKeys {
-    uses: &["workload", "method", "header", "body", "body-file"],
+    uses: &[
+        "workload",
+        "method",
+        "header",
+        "body",
+        "body-file",
+        "tls",
+        "tls-resumption",
+        "ca",
+        "sni",
+        "insecure",
+    ],
     usual: &[("workload", Usual::Value("echo"))],
     refuses: &[
         (
@@ -39,6 +50,10 @@ const KEYS: OwnKeys = OwnKeys {
 impl Asks for Echo {
     fn keys(&self) -> &'static OwnKeys {
         &KEYS
+    }
+
+    fn takes_tls(&self) -> bool {
+        true
     }
 
     fn asked(&self, asking: &Asking<'_>, _notes: &mut Vec<String>) -> Result<Asked, PlanError> {

@@ -27,7 +27,17 @@ const HELD: &str = "its connections are held, and each is pinged once at most";
 const LENGTH: &str = "hold = \"1s\"";
 
 const KEYS: OwnKeys = OwnKeys {
-    uses: &["hold", "pings", "connect-concurrency", "connect-rate"],
+    uses: &[
+        "hold",
+        "pings",
+        "connect-concurrency",
+        "connect-rate",
+        "tls",
+        "tls-resumption",
+        "ca",
+        "sni",
+        "insecure",
+    ],
     usual: &[
         ("targets", Usual::Words(TARGET)),
         ("connections", Usual::Value("10000")),
@@ -56,6 +66,10 @@ const KEYS: OwnKeys = OwnKeys {
 impl Asks for Hold {
     fn keys(&self) -> &'static OwnKeys {
         &KEYS
+    }
+
+    fn takes_tls(&self) -> bool {
+        true
     }
 
     /// The time without a word, and the pings.

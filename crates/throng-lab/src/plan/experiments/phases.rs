@@ -18,6 +18,11 @@ const KEYS: OwnKeys = OwnKeys {
         "pings",
         "connect-concurrency",
         "connect-rate",
+        "tls",
+        "tls-resumption",
+        "ca",
+        "sni",
+        "insecure",
     ],
     ..OwnKeys::NONE
 };
@@ -25,6 +30,10 @@ const KEYS: OwnKeys = OwnKeys {
 impl Asks for Phases {
     fn keys(&self) -> &'static OwnKeys {
         &KEYS
+    }
+
+    fn takes_tls(&self) -> bool {
+        true
     }
 
     fn check(&self, draft: &PlanDraft) -> Result<(), PlanError> {

@@ -3,12 +3,13 @@
 use throng_record::plan::ListenFamily;
 use throng_record::{Setting, TargetRecord};
 
-use super::fleet;
+use super::{fleet, tls};
 use crate::plan::draft::Point;
 use crate::plan::error::not_zero;
 use crate::plan::experiments::{Asking, Asks};
 use crate::plan::keys::own::OwnKeys;
 use crate::plan::keys::{self, Usual};
+use crate::plan::value::TlsChoice;
 use crate::plan::{Environment, PlanDraft, PlanError, Sweep, cpus};
 
 pub(super) fn resolve(
@@ -44,7 +45,7 @@ pub(super) fn resolve(
             .map(|value| not_zero(key, Some(value), 1, why, "4"))
             .transpose()
     };
-    Ok(Setting {
+    let mut setting = Setting {
         connections: asked.connections,
         services: asked.services,
         listeners: asked.listeners,
@@ -62,6 +63,10 @@ pub(super) fn resolve(
         delay_inline: point
             .delay_inline
             .unwrap_or_else(|| point.usual("delay-inline")),
+        tls: point.tls.unwrap_or_else(|| point.usual("tls")) == TlsChoice::On,
+        tls_resumption: point
+            .tls_resumption
+            .unwrap_or_else(|| point.usual("tls-resumption")),
         observe: point.observe.unwrap_or_else(|| point.usual("observe")),
         backend: fleet::backend(&point, environment)?,
         shards,
@@ -77,7 +82,9 @@ pub(super) fn resolve(
         workers: some_not_zero("workers", point.workers, "nobody would serve")?,
         kernel: point.kernel,
         swept: point.swept,
-    })
+    };
+    tls::secure(&mut setting, targets);
+    Ok(setting)
 }
 
 /// 0 is a legal queue, which holds one connection, and worth asking about.

@@ -6,7 +6,7 @@ use throng_record::plan::{Experiment, ListenFamily};
 use throng_record::{BuiltInModel, TargetKind, TargetRecord};
 
 use super::own::{self, OfTargets, Own};
-use super::{NO_WORKERS, catalogue};
+use super::{NO_WORKERS, catalogue, tls};
 use crate::plan::experiments::Asks;
 use crate::plan::{Environment, PlanDraft, PlanError, keys};
 use crate::target::{ALL, TargetDraft, http};
@@ -103,6 +103,7 @@ fn check(
             instead,
         });
     }
+    tls::check(target, asks, experiment)?;
     // A server's own option is refused as the plan's key is.
     let delay = keys::find("delay-inline").expect("it is a key");
     if let Some(refusal) = delay

@@ -72,7 +72,11 @@ impl Published {
             PhaseKind::Acknowledge => self.row.acknowledge,
             PhaseKind::Put => self.row.put,
             PhaseKind::Get => self.row.get,
-            PhaseKind::Sustain | PhaseKind::Hold | PhaseKind::Ping | PhaseKind::Close => {
+            PhaseKind::Tls
+            | PhaseKind::Sustain
+            | PhaseKind::Hold
+            | PhaseKind::Ping
+            | PhaseKind::Close => {
                 return None;
             }
         };

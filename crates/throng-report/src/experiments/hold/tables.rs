@@ -3,7 +3,7 @@
 use super::curve::{self, Point};
 use super::memory::KernelMemory;
 use crate::detail::Detail;
-use crate::experiments::crowd;
+use crate::experiments::{crowd, tls};
 use crate::format::{self, exact};
 use crate::grid::{Grid, GridLine};
 use crate::phases::{self, PhaseKind};
@@ -57,7 +57,10 @@ fn themes(summary: &Summary<'_>) -> [Vec<Column<Row>>; 3] {
             of("connect_latency_ns_p50"),
             of("connect_latency_ns_p99"),
             of("connect_latency_ns_max"),
-        ],
+        ]
+        .into_iter()
+        .chain(tls::columns(&summary.figures))
+        .collect(),
         vec![
             memory(summary, SERVER, "server's own\n/connection"),
             memory(summary, GENERATOR, "generator's own\n/connection"),

@@ -1,6 +1,7 @@
 //! What stands below the tables of messages: what to know of single rows, the kernel's share, the schedule.
 
 use crate::experiment::Section;
+use crate::experiments::tls;
 use crate::format::{self, exact};
 use crate::row::Row;
 use crate::summary::Summary;
@@ -28,6 +29,7 @@ pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
         notes.extend(fewer_trials(&rows).map(|text| format!("{text} at {at}.")));
         notes.extend(no_baseline(summary, &rows).map(|text| format!("{text} at {at}.")));
     }
+    notes.extend(tls::notes(summary));
     notes
 }
 

@@ -2,7 +2,7 @@
 
 use throng_record::PhaseName;
 
-use crate::experiments::{crowd, messages};
+use crate::experiments::{crowd, messages, tls};
 use crate::row::Row;
 use crate::summary::Summary;
 use crate::table::{Column, Sheet, figure, target, with_spread};
@@ -48,6 +48,7 @@ fn own(summary: &Summary<'_>, phase: PhaseName) -> Vec<Column<Row>> {
             of("connect_latency_ns_p99"),
             of("connect_latency_ns_max"),
         ],
+        PhaseName::Tls => tls::columns(&summary.figures),
         PhaseName::Exchange => vec![
             messages::rate(summary),
             of("latency_ns_p50"),
