@@ -92,6 +92,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l method -d 'Method 
 complete -c throng -n "__fish_throng_using_subcommand run" -l header -d 'Line of that request\'s head; repeatable (echo, backlog, churn)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l body -d 'Body of that request; same escapes (echo, backlog, churn)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l body-file -d 'File with the body of that request (echo, backlog, churn)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l status -d 'Statuses of a page that are right: one such as 200, or a class such as 2xx [default: 200 to 399] (echo)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -171,6 +172,7 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l method -d 'Method
 complete -c throng -n "__fish_throng_using_subcommand echo" -l header -d 'Line of that request\'s head; repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l body -d 'Body of that request; same escapes' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l body-file -d 'File with the body of that request' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l status -d 'Statuses of a page that are right: one such as 200, or a class such as 2xx [default: 200 to 399]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"

@@ -168,6 +168,7 @@ keys! {
         header: Vec<String>,
         body: String,
         body_file: String,
+        status: String,
     }
 
     // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections or clients.

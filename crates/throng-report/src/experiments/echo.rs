@@ -6,7 +6,7 @@ pub mod published;
 use throng_record::{Plan, Setting, TargetRecord, Trial};
 
 use crate::circumstances::Circumstances;
-use crate::experiments::messages::{OfMessages, limit, rate, ratio};
+use crate::experiments::messages::{OfMessages, limit, pages, rate, ratio};
 use crate::format;
 use crate::leading::{Leading, by_pacing};
 use crate::measured::Measured;
@@ -59,6 +59,7 @@ impl OfMessages for Echo {
                 of("server_cpu_per_message_ns"),
                 of("server_memory_per_connection_bytes"),
             ],
+            pages::columns(summary),
         ]
     }
 

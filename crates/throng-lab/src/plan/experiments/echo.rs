@@ -14,7 +14,14 @@ use crate::plan::{PlanDraft, PlanError};
 pub(super) struct Echo;
 
 const KEYS: OwnKeys = OwnKeys {
-    uses: &["workload", "method", "header", "body", "body-file"],
+    uses: &[
+        "workload",
+        "method",
+        "header",
+        "body",
+        "body-file",
+        "status",
+    ],
     usual: &[("workload", Usual::Value("echo"))],
     refuses: &[
         (
