@@ -97,6 +97,13 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l method -d 'Method 
 complete -c throng -n "__fish_throng_using_subcommand run" -l header -d 'Line of that request\'s head; repeatable (echo, backlog, churn, capacity)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l body -d 'Body of that request; same escapes (echo, backlog, churn, capacity)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l body-file -d 'File with the body of that request (echo, backlog, churn, capacity)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l status -d 'Statuses of a page that are right: one such as 200, or a class such as 2xx [default: 200 to 399] (echo, capacity)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l tls -d 'Whether built-in servers that are launched speak TLS; of a running server its address says so (tls://, https://) (echo, hold, capacity, phases) [default: off]' -r -f -a "off\t''
+on\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l tls-resumption -d 'Whether connections resume a session that the server gave to an earlier one of the same thread (echo, hold, capacity, phases) [default: false]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand run" -l ca -d 'Certificates in PEM that are trusted instead of the system\'s, of authorities or of the server itself (echo, hold, capacity, phases) [default: the system\'s]' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l sni -d 'Name that a running server is asked for, and that its certificate is to hold (echo, hold, capacity, phases) [default: the target\'s host]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -146,6 +153,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l published -d 'Call
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late (echo, churn, capacity, phases)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-greeting -d 'The server sends no greeting (fanout)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-verify -d 'Do not compare the returned bytes with the expected ones (all but accept, fanout)'
+complete -c throng -n "__fish_throng_using_subcommand run" -l insecure -d 'Take any certificate, whoever has signed it (echo, hold, capacity, phases)'
 complete -c throng -n "__fish_throng_using_subcommand run" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand run" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand run" -l no-html -d 'Write no report.html beside the record'
@@ -176,6 +184,13 @@ complete -c throng -n "__fish_throng_using_subcommand echo" -l method -d 'Method
 complete -c throng -n "__fish_throng_using_subcommand echo" -l header -d 'Line of that request\'s head; repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l body -d 'Body of that request; same escapes' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l body-file -d 'File with the body of that request' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l status -d 'Statuses of a page that are right: one such as 200, or a class such as 2xx [default: 200 to 399]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l tls -d 'Whether built-in servers that are launched speak TLS; of a running server its address says so (tls://, https://) [default: off]' -r -f -a "off\t''
+on\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l tls-resumption -d 'Whether connections resume a session that the server gave to an earlier one of the same thread [default: false]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand echo" -l ca -d 'Certificates in PEM that are trusted instead of the system\'s, of authorities or of the server itself [default: the system\'s]' -r
+complete -c throng -n "__fish_throng_using_subcommand echo" -l sni -d 'Name that a running server is asked for, and that its certificate is to hold [default: the target\'s host]' -r
 complete -c throng -n "__fish_throng_using_subcommand echo" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -219,6 +234,7 @@ fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand echo" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand echo" -l insecure -d 'Take any certificate, whoever has signed it'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand echo" -l no-html -d 'Write no report.html beside the record'
@@ -387,6 +403,12 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l seed -d 'Seed of 
 complete -c throng -n "__fish_throng_using_subcommand hold" -l size -d 'Bytes of a message, 1 to 1048576 [default: 6]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l send -d 'Send this request instead; \\r \\n \\t \\0 \\\\ \\xNN are escapes' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l expect -d 'Where the reply to --send ends: a text, \'N bytes\', \'until DELIMITER\' or, in backlog and churn, \'end\'; same escapes' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l tls -d 'Whether built-in servers that are launched speak TLS; of a running server its address says so (tls://, https://) [default: off]' -r -f -a "off\t''
+on\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l tls-resumption -d 'Whether connections resume a session that the server gave to an earlier one of the same thread [default: false]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand hold" -l ca -d 'Certificates in PEM that are trusted instead of the system\'s, of authorities or of the server itself [default: the system\'s]' -r
+complete -c throng -n "__fish_throng_using_subcommand hold" -l sni -d 'Name that a running server is asked for, and that its certificate is to hold [default: the target\'s host]' -r
 complete -c throng -n "__fish_throng_using_subcommand hold" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -429,6 +451,7 @@ complete -c throng -n "__fish_throng_using_subcommand hold" -l undecided -d 'Wha
 fail\t''"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l runs-dir -d 'Folder for the records of runs' -r -f -a "(__fish_complete_directories)"
 complete -c throng -n "__fish_throng_using_subcommand hold" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand hold" -l insecure -d 'Take any certificate, whoever has signed it'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand hold" -l no-html -d 'Write no report.html beside the record'
@@ -595,6 +618,13 @@ complete -c throng -n "__fish_throng_using_subcommand capacity" -l method -d 'Me
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l header -d 'Line of that request\'s head; repeatable' -r
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l body -d 'Body of that request; same escapes' -r
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l body-file -d 'File with the body of that request' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l status -d 'Statuses of a page that are right: one such as 200, or a class such as 2xx [default: 200 to 399]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l tls -d 'Whether built-in servers that are launched speak TLS; of a running server its address says so (tls://, https://) [default: off]' -r -f -a "off\t''
+on\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l tls-resumption -d 'Whether connections resume a session that the server gave to an earlier one of the same thread [default: false]' -r -f -a "true\t''
+false\t''"
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l ca -d 'Certificates in PEM that are trusted instead of the system\'s, of authorities or of the server itself [default: the system\'s]' -r
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l sni -d 'Name that a running server is asked for, and that its certificate is to hold [default: the target\'s host]' -r
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l backend -d 'Kernel interface of the generator [default: auto]' -r -f -a "auto\t''
 epoll\t''
 io-uring\t''"
@@ -637,6 +667,7 @@ complete -c throng -n "__fish_throng_using_subcommand capacity" -l runs-dir -d '
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l observe -d 'Observe the accept queue and the handshakes; churn does not by default, because it costs CPU time'
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l no-spin -d 'Sleep until a message is due instead of spinning for the last microseconds: frees a core, sends up to 75 µs late'
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l no-verify -d 'Do not compare the returned bytes with the expected ones'
+complete -c throng -n "__fish_throng_using_subcommand capacity" -l insecure -d 'Take any certificate, whoever has signed it'
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l quick -d 'Fewer and shorter trials: two minutes at most'
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l strict -d 'Treat disturbed trials (stolen CPU time, other programs, drift) as invalid, for a machine that is meant to be quiet'
 complete -c throng -n "__fish_throng_using_subcommand capacity" -l no-html -d 'Write no report.html beside the record'
@@ -656,6 +687,8 @@ queues\t'a queue for each connection, into which the reader puts the message'
 broadcaster\t'one more thread, which alone fills every connection\'s queue'"
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay -d 'Delay of each answer of `oneshot`, and of `http` if the request does not name one' -r
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-ms -d 'The same in milliseconds, as catalogued servers take it: 40, 1.5' -r
+complete -c throng -n "__fish_throng_using_subcommand serve" -l tls-certificate -d 'Serve over TLS with the certificate in this file, in PEM, those of authorities below the root behind it' -r -F
+complete -c throng -n "__fish_throng_using_subcommand serve" -l tls-key -d 'The certificate\'s key, in PEM' -r -F
 complete -c throng -n "__fish_throng_using_subcommand serve" -l delay-inline -d 'The handler sleeps for the delay, as a careless one does: an event loop then serves nobody else'
 complete -c throng -n "__fish_throng_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c throng -n "__fish_throng_using_subcommand servers; and not __fish_seen_subcommand_from build check" -l format -d 'Form of the list' -r -f -a "terminal\t'For people'

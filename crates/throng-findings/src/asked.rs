@@ -68,8 +68,8 @@ fn received_bytes(job: &LoadJob, phases: &Phases) -> Option<u64> {
             }
             (PhaseSpec::Ping(spec), Measured::Ping(phase)) => match spec.protocol {
                 Protocol::Echo { size_bytes } => u64::from(phase.answered) * u64::from(size_bytes),
-                Protocol::Request { .. } if phase.answered > 0 => return None,
-                Protocol::Request { .. } => 0,
+                _ if phase.answered > 0 => return None,
+                Protocol::Request { .. } | Protocol::Pages(_) => 0,
             },
             _ => 0,
         };

@@ -74,7 +74,7 @@ fn phases(setting: &Setting, target: &TargetRecord) -> Sequence {
     let mut phases = setting.phases.clone();
     if let (Some(page), Some(exchange)) = (&target.http, phases.exchange_mut()) {
         exchange.protocol = match exchange.connection {
-            ConnectionUse::Kept => http::get_on_kept(page),
+            ConnectionUse::Kept => http::of_target(page, &exchange.protocol),
             ConnectionUse::PerMessage { .. } => http::get(page),
         };
     }

@@ -27,6 +27,10 @@ pub(crate) enum ConnectionState {
     Connecting,
     /// Established.
     Open,
+    /// The server has ended it in order; the next message on it opens it again.
+    Ended,
+    /// That connect is under way, and messages wait for it.
+    Reopening,
     /// Our output has ended, the peer's not yet.
     HalfClosed,
     /// Closed in order, or ended by an error that was counted.
@@ -38,6 +42,19 @@ impl Connection {
     #[inline]
     pub(crate) fn outstanding(&self) -> u32 {
         self.sent.wrapping_sub(self.replies)
+    }
+
+    /// Whether it is established.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.state == ConnectionState::Open
+    }
+
+    /// Whether messages can be sent on it, if need be after it has been opened again.
+    #[inline]
+    pub(crate) fn is_usable(&self) -> bool {
+        use ConnectionState::{Ended, Open, Reopening};
+        matches!(self.state, Open | Ended | Reopening)
     }
 
     /// Bytes of the current reply have come.

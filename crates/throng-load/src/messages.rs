@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use throng_record::Protocol;
+use throng_record::{PageRequest, Protocol};
 
 /// Room for different echo messages: small enough to stay in the second-level cache.
 const ROOM_BYTES: usize = 64 * 1024;
@@ -22,6 +22,8 @@ pub(crate) struct Messages {
     size: usize,
     /// Number of different messages − 1; their number is a power of two.
     mask: u32,
+    /// Where they are of different lengths: the place of each.
+    requests: Arc<[Range<usize>]>,
 }
 
 impl Messages {
@@ -32,7 +34,25 @@ impl Messages {
                 bytes: send.as_slice().into(),
                 size: send.len(),
                 mask: 0,
+                requests: [].into(),
             },
+            Protocol::Pages(pages) => Self::in_turn(&pages.requests),
+        }
+    }
+
+    /// One behind the other.
+    fn in_turn(requests: &[PageRequest]) -> Self {
+        let (mut bytes, mut ranges) = (Vec::new(), Vec::new());
+        for request in requests {
+            let start = bytes.len();
+            bytes.extend(request.bytes());
+            ranges.push(start..bytes.len());
+        }
+        Self {
+            size: bytes.len() / requests.len().max(1),
+            bytes: bytes.into(),
+            mask: 0,
+            requests: ranges.into(),
         }
     }
 
@@ -52,6 +72,7 @@ impl Messages {
             bytes: bytes.into(),
             size,
             mask: variety as u32 - 1,
+            requests: [].into(),
         }
     }
 
@@ -60,7 +81,7 @@ impl Messages {
         Arc::clone(&self.bytes)
     }
 
-    /// Bytes of a message.
+    /// Bytes of a message; where their lengths differ, the mean.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
@@ -68,6 +89,9 @@ impl Messages {
     /// Where a connection's n-th message lies.
     #[inline]
     pub(crate) fn range(&self, connection: u32, n: u32) -> Range<usize> {
+        if !self.requests.is_empty() {
+            return self.requests[self.request(connection, n)].clone();
+        }
         // An odd multiplier sends neighbouring connections to distant starts, so that a reply that comes on a wrong
         // connection is not the one expected there.
         let index = connection
@@ -77,6 +101,12 @@ impl Messages {
             & self.mask;
         let start = index as usize * self.size;
         start..start + self.size
+    }
+
+    /// Which of the requests that are sent in turn a connection's n-th is.
+    #[inline]
+    pub(crate) fn request(&self, connection: u32, n: u32) -> usize {
+        (connection as usize + n as usize) % self.requests.len().max(1)
     }
 
     /// The bytes of a connection's n-th message.

@@ -6,6 +6,7 @@
 mod frame;
 mod http;
 mod reply;
+mod right;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use crate::messages::Messages;
 use crate::quote;
 use frame::FrameReply;
 use http::HttpResponse;
+use right::Right;
 
 pub(crate) use reply::{Reply, Verdict};
 
@@ -40,7 +42,7 @@ pub(crate) enum Reading {
 /// The bit of what is remembered that says that a reply has begun, where the other bits do not tell.
 const BEGUN: u32 = 1 << 31;
 const WITHOUT_END: &str = "a response of no told length, which only the connection's end would end";
-const CLOSES: &str = "with its response the server said that it closes the connection, which was to be kept (Connection: close, or HTTP/1.0)";
+pub(crate) const CLOSES: &str = "with its response the server said that it closes the connection, which was to be kept (Connection: close, or HTTP/1.0)";
 
 /// How replies are recognised.
 #[derive(Clone, Debug)]
@@ -74,8 +76,20 @@ struct Parsed {
     new: Parser,
     begun: HashMap<u32, Parser>,
     wrong: (ErrorKind, String),
-    /// Whether the reply that was read last ends its connection.
-    has_closed: bool,
+    /// The HTTP response that was read last.
+    response: Option<Response>,
+}
+
+/// What a whole HTTP response was, beside its latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    /// Responses with a status of 1xx that came before it.
+    pub(crate) interims: u32,
+    /// Whether it ends its connection.
+    pub(crate) closes: bool,
+    /// Whether it is not the right one.
+    pub(crate) is_refused: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +104,7 @@ impl Parsed {
             new,
             begun: HashMap::new(),
             wrong: (ErrorKind::WrongBytes, String::new()),
-            has_closed: false,
+            response: None,
         }))
     }
 
@@ -99,7 +113,13 @@ impl Parsed {
         let mut parser = begun.flatten().unwrap_or_else(|| self.new.clone());
         match parser.read(bytes) {
             Ok(Some(used)) => {
-                self.has_closed = parser.closes();
+                if let Parser::Http(response) = &mut parser {
+                    let refusal = response.take_refusal();
+                    self.response = Some(response.ended(refusal.is_some()));
+                    if let Some(words) = refusal {
+                        self.wrong = (ErrorKind::HttpStatus, words);
+                    }
+                }
                 Reading::Complete(used)
             }
             Ok(None) => {
@@ -115,14 +135,6 @@ impl Parsed {
 }
 
 impl Parser {
-    /// Whether the reply that was read whole ends its connection.
-    fn closes(&self) -> bool {
-        match self {
-            Self::Frame(_) => false,
-            Self::Http(response) => response.closes(),
-        }
-    }
-
     /// Of how many of the bytes the reply has its end; `None` where it goes on.
     fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, (ErrorKind, String)> {
         let wrong = |words| (ErrorKind::WrongBytes, words);
@@ -131,7 +143,10 @@ impl Parser {
             Self::Http(response) => match response.read(bytes) {
                 Verdict::Complete(used) => Ok(Some(used)),
                 Verdict::Unfinished if response.is_complete_at_end() => {
-                    Err((ErrorKind::ClosedEarly, WITHOUT_END.to_owned()))
+                    Err(match response.take_refusal() {
+                        Some(words) => (ErrorKind::HttpStatus, words),
+                        None => (ErrorKind::ClosedEarly, WITHOUT_END.to_owned()),
+                    })
                 }
                 Verdict::Unfinished => Ok(None),
                 Verdict::Wrong(words) => Err(wrong(words.into_owned())),
@@ -171,7 +186,11 @@ impl Replies {
             Protocol::Request {
                 expect: Expect::HttpResponse,
                 ..
-            } => Parsed::of(Parser::Http(HttpResponse::new(verify))),
+            } => Parsed::of(Parser::Http(HttpResponse::new(Right::usual(verify)))),
+            Protocol::Pages(pages) => {
+                let right = Right::of(&pages.statuses, verify);
+                Parsed::of(Parser::Http(HttpResponse::new(right)))
+            }
         };
         Self { rule, verify }
     }
@@ -192,13 +211,27 @@ impl Replies {
         }
     }
 
-    /// Why the connection whose reply has just been read whole has no further one.
+    /// The reply that has just been read whole, where it is an HTTP response.
     #[inline]
-    pub(crate) fn ends_connection(&self) -> Option<&'static str> {
+    pub(crate) fn response(&self) -> Option<Response> {
         match &self.rule {
-            Rule::Parsed(parsed) if parsed.borrow().has_closed => Some(CLOSES),
+            Rule::Parsed(parsed) => parsed.borrow().response,
             _ => None,
         }
+    }
+
+    /// What was not right about it.
+    #[cold]
+    pub(crate) fn refusal(&self) -> (ErrorKind, String) {
+        match &self.rule {
+            Rule::Parsed(parsed) => parsed.borrow().wrong.clone(),
+            _ => (ErrorKind::Other, String::new()),
+        }
+    }
+
+    /// Whether they are HTTP responses, on connections that a server may end in order.
+    pub(crate) fn are_pages(&self) -> bool {
+        matches!(&self.rule, Rule::Parsed(parsed) if matches!(parsed.borrow().new, Parser::Http(_)))
     }
 
     /// The length of each reply; absent where only its end tells.
@@ -273,7 +306,8 @@ pub(crate) fn usual_reply_bytes(protocol: &Protocol) -> usize {
         Protocol::Request {
             expect: Expect::Until(_) | Expect::End | Expect::Frame | Expect::HttpResponse,
             ..
-        } => LINE_BYTES,
+        }
+        | Protocol::Pages(_) => LINE_BYTES,
     }
 }
 

@@ -205,7 +205,7 @@ impl<B: Backend> Shard<B> {
                 Phase::Hold { until_ns } => Answer::Held(Box::new(hold::run(&mut self, until_ns)?)),
                 Phase::Count => Answer::Open {
                     shard: self.assignment.shard,
-                    connections: self.open(),
+                    connections: self.usable(),
                 },
                 Phase::Ping(pings) => Answer::Pinged(Box::new(ping::run(&mut self, &pings)?)),
                 Phase::Close => {

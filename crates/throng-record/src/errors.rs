@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a connection, or one message on it, failed. Each failure ends its connection and is counted once.
+/// Why a connection, or one message on it, failed. Each failure is counted once, and ends its connection; a whole HTTP response on a kept one does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -33,7 +33,7 @@ pub enum ErrorKind {
     Truncated,
     /// A reply byte differed from the one expected.
     WrongBytes,
-    /// An HTTP response whose status is no success and no redirection.
+    /// An HTTP response whose status is none of those that are right: usually success or redirection.
     HttpStatus,
     /// Bytes came that no request had asked for.
     ExcessBytes,

@@ -25,6 +25,7 @@ pub mod listener;
 pub mod machine;
 pub mod merge;
 pub mod network;
+pub mod pages;
 pub mod phase;
 pub mod phases;
 pub mod plan;
@@ -59,6 +60,7 @@ pub use job::{GoOn, LoadEvent, LoadJob, LoadRecord};
 pub use listener::{AcceptQueueRecord, DepthSample, HandshakesRecord, ListenerRecord};
 pub use machine::Machine;
 pub use network::{Network, NetworkRecord};
+pub use pages::{PageRequest, PagesRecord, PagesSpec, StatusRange};
 pub use phase::{
     ClosePhase, ConnectPhase, ConnectStop, ExchangePhase, QueueFullWaits, RepliesPerConnection,
     Silence, SlowConnection, StarvedConnections, SteadyWindow,

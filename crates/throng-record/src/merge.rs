@@ -323,6 +323,10 @@ fn exchanges(whole: &mut ExchangePhase, part: ExchangePhase) -> Result<(), Merge
     whole.connections_served += part.connections_served;
     whole.connections_silent += part.connections_silent;
     whole.errors.merge(&part.errors);
+    whole.pages = match (whole.pages.take(), part.pages) {
+        (Some(whole), Some(part)) => Some(whole.together(part)),
+        (whole, part) => whole.or(part),
+    };
     whole.tasks = match (whole.tasks.take(), part.tasks) {
         (Some(mut whole), Some(part)) => {
             TasksRecord::merge(&mut whole, part);

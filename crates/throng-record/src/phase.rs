@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorCounts, ErrorKind, Histogram, TasksRecord, Timeline};
+use crate::{ErrorCounts, ErrorKind, Histogram, PagesRecord, TasksRecord, Timeline};
 
 /// Opening every connection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -185,7 +185,7 @@ pub struct ExchangePhase {
     pub steady: Option<SteadyWindow>,
     /// Replies over the measured window.
     pub timeline: Timeline,
-    /// Connections that got at least one right reply, warm-up included.
+    /// Connections that got at least one reply, warm-up included.
     pub connections_served: u32,
     /// Connections of which not a byte came although they were open, and what was sent was acknowledged, to the end or to the reply timeout. Those
     /// that failed otherwise are among the errors.
@@ -194,6 +194,9 @@ pub struct ExchangePhase {
     pub errors: ErrorCounts,
     /// What became of clients that have tasks with several services; absent where they have none.
     pub tasks: Option<TasksRecord>,
+    /// What became of pages on kept connections; absent where none were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PagesRecord>,
     /// For a stop by confidence: the interval's half-width ÷ mean as reached.
     pub relative_half_width_reached: Option<f64>,
 }

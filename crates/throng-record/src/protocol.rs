@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::TasksSpec;
+use crate::{PagesSpec, TasksSpec};
 
 /// What one message is and what its reply must be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub enum Protocol {
         /// What ends a reply.
         expect: Expect,
     },
+    /// Pages of an HTTP server, on kept connections.
+    Pages(PagesSpec),
 }
 
 /// How the end, and the rightness, of a reply is known.

@@ -2,7 +2,7 @@
 
 use throng_record::plan::{ListenFamily, ServerLifetime};
 use throng_record::{
-    Amount, Arrivals, Expect, Network, NetworkRecord, Pacing, Plan, Protocol, Setting,
+    Amount, Arrivals, Expect, Network, NetworkRecord, Pacing, PagesSpec, Plan, Protocol, Setting,
     SourceAddresses, Stop,
 };
 
@@ -79,6 +79,7 @@ impl Circumstances<'_> {
                 });
                 format!("{send} answered by {expect}")
             }
+            Protocol::Pages(pages) => pages_asked(pages),
         };
         Some(match (self.swept("verify"), self.is_verified()) {
             (Some(_), _) => format!("{what}, verified or not"),
@@ -321,6 +322,18 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
     let shown = &bytes[..bytes.len().min(SHOWN)];
     let more = if bytes.len() > SHOWN { "…" } else { "" };
     format!("\"{}{more}\"", shown.escape_ascii())
+}
+
+fn pages_asked(pages: &PagesSpec) -> String {
+    let what = match &pages.requests[..] {
+        [one] => one.page.clone(),
+        several => format!("{} requests in turn", exact(several.len() as u64)),
+    };
+    let statuses: Vec<String> = pages.statuses.iter().map(ToString::to_string).collect();
+    match &statuses[..] {
+        [] => what,
+        statuses => format!("{what} with a status of {}", statuses.join(", ")),
+    }
 }
 
 fn cpus(cpus: &[u32]) -> String {

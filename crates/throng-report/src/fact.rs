@@ -198,6 +198,10 @@ fn message_size_bytes(one: &OneTrial<'_>) -> Option<u64> {
     Some(match one.trial.job.phases.protocol()? {
         Protocol::Echo { size_bytes } => (*size_bytes).into(),
         Protocol::Request { send, .. } => send.len() as u64,
+        Protocol::Pages(pages) => match &pages.requests[..] {
+            [one] => one.bytes().len() as u64,
+            _ => return None,
+        },
     })
 }
 

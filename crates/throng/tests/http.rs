@@ -119,6 +119,12 @@ fn echo(bench: &Bench, more: &[&str]) -> support::Outcome {
     bench.throng(&arguments)
 }
 
+/// On one connection, where it is known which request is the how manieth.
+fn alone(bench: &Bench, more: &[&str]) -> support::Outcome {
+    let load = [&["--connections", "1"], &LOAD[2..], &["--repeats", "1"]].concat();
+    bench.throng(&[&["echo"], more, &load].concat())
+}
+
 #[test]
 fn as_many_are_asked_as_the_server_counts_on_as_many_connections_as_are_kept() {
     for backend in ["epoll", "io-uring"] {
@@ -191,21 +197,54 @@ fn a_status_that_is_no_success_is_an_error_with_its_line() {
     let server = Server::start(|number| {
         Some(match number {
             0..9 => page("ok"),
-            _ => b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n".to_vec(),
+            _ => b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy".to_vec(),
         })
     });
     let bench = Bench::new();
-    let outcome = echo(&bench, &[&server.page("/")]);
+    let outcome = alone(&bench, &[&server.page("/")]);
     assert_eq!(outcome.code, Some(1));
     let record = bench.record();
-    assert_eq!(errors_of(&record.trials[0], ErrorKind::HttpStatus), 7);
+    // The connection stays, and the rest of the 1,009 are refusals.
+    assert_eq!(server.asked.load(Relaxed), 1_009);
+    assert_eq!(server.connections.load(Relaxed), 1);
+    assert_eq!(errors_of(&record.trials[0], ErrorKind::HttpStatus), 1_000);
+    let exchange = record.trials[0].phases.exchange().expect("an exchange");
+    let pages = exchange.pages.as_ref().expect("pages");
+    assert_eq!((exchange.replies, exchange.sent), (9, 1_009));
+    assert_eq!(pages.statuses, [0, 9, 0, 0, 1_000]);
     let errors = check(&record.trials[0], CheckKind::UnexpectedErrors);
     assert_eq!(errors.result, CheckResult::Failed);
     assert!(
-        errors.detail.contains("503 Service Unavailable"),
+        errors
+            .detail
+            .contains("503 Service Unavailable, with the body \"busy\""),
         "{}",
         errors.detail
     );
+}
+
+#[test]
+fn the_statuses_that_are_asked_for_are_right_and_no_others() {
+    let server = Server::start(|number| {
+        Some(match number % 3 {
+            0 => page("ok"),
+            1 => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(),
+            _ => b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n".to_vec(),
+        })
+    });
+    let statuses = |status: &str| {
+        let bench = Bench::new();
+        // In turn: 1,009 requests on one connection are 337, 336 and 336.
+        let outcome = alone(&bench, &[&server.page("/"), "--status", status]);
+        let record = bench.record();
+        let exchange = record.trials[0].phases.exchange().expect("an exchange");
+        let pages = exchange.pages.as_ref().expect("pages");
+        assert_eq!(pages.statuses, [336, 673, 0, 336, 0]);
+        (outcome.code, exchange.replies, exchange.errors.total())
+    };
+    assert_eq!(statuses("2xx,404"), (Some(0), 1_009, 0));
+    assert_eq!(statuses("2xx"), (Some(1), 673, 336));
+    assert_eq!(statuses("404,204"), (Some(1), 672, 337));
 }
 
 #[test]
@@ -229,6 +268,77 @@ fn a_server_that_keeps_no_connection_is_named_with_what_to_do() {
         for part in [said, "keepalive_requests", "throng churn"] {
             assert!(outcome.stderr.contains(part), "{part}: {}", outcome.stderr);
         }
+    }
+}
+
+/// Thirteen replies to a connection, of which the last says so.
+fn thirteen(number: u64) -> Option<Vec<u8>> {
+    let last = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    match number {
+        ..12 => Some(page("ok")),
+        12 => Some(last.to_vec()),
+        _ => None,
+    }
+}
+
+/// Requests, connections, and of those how many were opened again and what was sent again.
+fn reconnects(bench: &Bench, server: &Server) -> (u64, u64, u64, u64) {
+    let record = bench.record();
+    let exchange = record.trials[0].phases.exchange().expect("an exchange");
+    let pages = exchange.pages.clone().expect("pages");
+    let connections = server.connections.load(Relaxed);
+    assert_eq!((exchange.replies, exchange.errors.total()), (1_009, 0));
+    assert_eq!(connections, 7 + pages.reconnects);
+    let asked = server.asked.load(Relaxed);
+    (asked, connections, pages.reconnects, pages.sent_again)
+}
+
+#[test]
+fn a_connection_that_its_server_ends_after_many_requests_is_opened_again() {
+    for backend in ["epoll", "io-uring"] {
+        // 1,009 = 7 × 144 + 1 requests, thirteen to a connection, of which the last is the end.
+        let announcing = Server::start(thirteen);
+        let bench = Bench::new();
+        let outcome = echo(&bench, &[&announcing.page("/"), "--backend", backend]);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        assert!(outcome.stdout.contains("reconnects"), "{}", outcome.stdout);
+        let (asked, _, reconnects, sent_again) = reconnects(&bench, &announcing);
+        assert_eq!((asked, sent_again), (1_009, 0));
+        assert!((71..78).contains(&reconnects), "{reconnects}");
+    }
+}
+
+#[test]
+fn requests_behind_an_announced_end_are_sent_again_with_their_first_start() {
+    for pacing in [
+        &["--outstanding", "3"][..],
+        &["--outstanding", "3", "--rate", "2003"],
+    ] {
+        for backend in ["epoll", "io-uring"] {
+            let server = Server::start(thirteen);
+            let bench = Bench::new();
+            let page = server.page("/");
+            let arguments = [&[&page[..], "--backend", backend], pacing].concat();
+            let outcome = echo(&bench, &arguments);
+            assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+            let (asked, _, _, sent_again) = reconnects(&bench, &server);
+            // The server reads one more behind its last reply where that has come, and drops it.
+            assert!((1_009..=1_009 + sent_again).contains(&asked), "{asked}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_whose_end_nobody_announced_is_opened_again_where_nothing_is_missed() {
+    for backend in ["epoll", "io-uring"] {
+        // The thirteenth request of a connection is read, and its end is the only answer.
+        let server = Server::start(|number| (number < 12).then(|| page("ok")));
+        let bench = Bench::new();
+        let outcome = echo(&bench, &[&server.page("/"), "--backend", backend]);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let (asked, _, reconnects, sent_again) = reconnects(&bench, &server);
+        assert_eq!(asked, 1_009 + sent_again);
+        assert_eq!(reconnects, sent_again, "one request each crossed the end");
     }
 }
 

@@ -101,7 +101,7 @@ fn cause_and_remedy(kind: ErrorKind) -> &'static str {
             "the server ended connections abruptly: it crashed, ran out of something, or closed with input unread; look at its own log"
         }
         ErrorKind::ClosedEarly => {
-            "the server closed before the exchange was over: it has a limit (requests, connections, time) or failed; look at its own log, raise the limit (nginx: keepalive_requests), and where it keeps no connection at all, ask with throng churn"
+            "the server closed before the exchange was over: it has a limit (requests, connections, time) or failed; look at its own log, raise the limit (nginx: keepalive_requests), and where it keeps no connection at all, or for a few requests, ask with throng churn"
         }
         ErrorKind::Truncated => {
             "the server closed in the middle of a reply: it loses what it has not written yet; look at how it closes"

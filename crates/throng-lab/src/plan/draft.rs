@@ -177,6 +177,7 @@ keys! {
         ca: String,
         sni: String,
         insecure: bool,
+        status: String,
     }
 
     // The first varies slowest, behind the kernel settings: what a server is launched with, what the generator is, what it does, and last the connections or clients.

@@ -29,7 +29,7 @@ mod tls;
 pub const BOOL: &[&str] = &["true", "false"];
 
 /// All keys by the headings of help, in its order.
-pub const GROUPS: [(&str, &[Key]); 10] = [
+pub const GROUPS: [(&str, &[Key]); 11] = [
     ("The plan", plan::KEYS),
     ("Load", load::KEYS),
     ("Services", services::KEYS),

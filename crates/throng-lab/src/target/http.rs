@@ -3,7 +3,7 @@
 //! As much of RFC 3986 as the address of a page on a server of one's own needs. Left out on purpose: names and passwords in it,
 //! and any change of what is written, such as percent encoding.
 
-use throng_record::{Expect, HttpTarget, Protocol};
+use throng_record::{Expect, HttpTarget, PageRequest, PagesSpec, Protocol, StatusRange};
 
 use crate::plan::escape::unescape;
 use crate::plan::{PlanDraft, PlanError};
@@ -146,7 +146,82 @@ pub(crate) fn get_on_kept(target: &HttpTarget) -> Protocol {
     request(target, "")
 }
 
+/// Pages on connections that are kept, and the statuses that are right.
+///
+/// # Errors
+/// A status that is none.
+pub(crate) fn pages(target: &HttpTarget, draft: &PlanDraft) -> Result<Protocol, PlanError> {
+    let statuses = draft.status.as_deref().map_or(Ok(vec![]), statuses)?;
+    Ok(Protocol::Pages(PagesSpec {
+        requests: vec![page(target)],
+        statuses,
+    }))
+}
+
+/// What is asked of one of several targets on connections that are kept: its own page, and which statuses are right as of all.
+pub(crate) fn of_target(target: &HttpTarget, asked: &Protocol) -> Protocol {
+    match asked {
+        Protocol::Pages(pages) => Protocol::Pages(PagesSpec {
+            requests: vec![page(target)],
+            ..pages.clone()
+        }),
+        _ => get_on_kept(target),
+    }
+}
+
+fn page(target: &HttpTarget) -> PageRequest {
+    let (path, _) = target.path.split_once('?').unwrap_or((&target.path, ""));
+    PageRequest {
+        page: format!("{} {path}", target.method),
+        head: head(target, ""),
+        body: target.body.clone(),
+    }
+}
+
+/// `200`, `2xx`, or several of them.
+fn statuses(text: &str) -> Result<Vec<StatusRange>, PlanError> {
+    let one = |word: &str| match word.trim().split_at_checked(1)? {
+        (class, "xx") => {
+            let from = class
+                .parse::<u16>()
+                .ok()
+                .filter(|class| (1..=5).contains(class))?
+                * 100;
+            Some(StatusRange {
+                from,
+                to: from + 99,
+            })
+        }
+        _ => {
+            let status = word
+                .trim()
+                .parse()
+                .ok()
+                .filter(|status| (200..=599).contains(status))?;
+            Some(StatusRange {
+                from: status,
+                to: status,
+            })
+        }
+    };
+    let ranges = text.split(',').map(one).collect::<Option<Vec<_>>>();
+    ranges.ok_or_else(|| PlanError::Text {
+        key: "status",
+        text: text.to_owned(),
+        why: "a status is a number such as 200, or a class such as 2xx; write several as 200,404"
+            .to_owned(),
+    })
+}
+
 fn request(target: &HttpTarget, connection: &str) -> Protocol {
+    Protocol::Request {
+        send: [head(target, connection).as_bytes(), &target.body].concat(),
+        expect: Expect::HttpResponse,
+    }
+}
+
+/// Up to and including the empty line.
+fn head(target: &HttpTarget, connection: &str) -> String {
     let HttpTarget {
         host,
         path,
@@ -169,11 +244,7 @@ fn request(target: &HttpTarget, connection: &str) -> Protocol {
         true => format!("Content-Length: {}\r\n", body.len()),
         false => String::new(),
     };
-    let head = format!("{method} {path} HTTP/1.1\r\n{host}{own}{length}{connection}\r\n");
-    Protocol::Request {
-        send: [head.as_bytes(), body].concat(),
-        expect: Expect::HttpResponse,
-    }
+    format!("{method} {path} HTTP/1.1\r\n{host}{own}{length}{connection}\r\n")
 }
 
 /// An IPv6 address has colons of its own, in brackets.
@@ -257,6 +328,21 @@ mod tests {
         ] {
             let message = completed(plan).expect_err(plan);
             assert!(message.contains(part), "{plan}: {message}");
+        }
+    }
+
+    #[test]
+    fn statuses_are_numbers_and_classes() {
+        let read = |text: &str| {
+            let ranges = statuses(text).map_err(|error| error.to_string())?;
+            let words: Vec<String> = ranges.iter().map(ToString::to_string).collect();
+            Ok::<_, String>(words.join(" "))
+        };
+        assert_eq!(read("200").as_deref(), Ok("200"));
+        assert_eq!(read("2xx, 404").as_deref(), Ok("2xx 404"));
+        for text in ["", "2x", "9xx", "ok", "200;404", "100", "600", "200,"] {
+            let message = read(text).expect_err(text);
+            assert!(message.contains("200,404"), "{text}: {message}");
         }
     }
 

@@ -409,6 +409,12 @@ impl super::Backend for UringBackend {
     }
 
     fn close(&mut self, slot: u32) {
+        // A send that is not submitted yet names the socket by its number, which the next connection may get.
+        let queue = self.slots[slot as usize].queue.as_ref();
+        if !self.usage.sends_at_once && queue.is_some_and(|queue| queue.under_way) {
+            // A ring that cannot take it is broken, and then the next wait says so.
+            let _ = self.ring.submit();
+        }
         let place = &mut self.slots[slot as usize];
         if place.socket.take().is_none() {
             return;

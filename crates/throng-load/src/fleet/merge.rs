@@ -2,8 +2,8 @@
 
 use throng_record::phase::Outstanding;
 use throng_record::{
-    ClosePhase, ConnectionUse, ExchangePhase, ExchangeSpec, Histogram, Pacing, StarvedConnections,
-    SteadyWindow, Stop, TasksRecord, histogram,
+    ClosePhase, ConnectionUse, ExchangePhase, ExchangeSpec, Histogram, Pacing, PagesRecord,
+    StarvedConnections, SteadyWindow, Stop, TasksRecord, histogram,
 };
 
 use super::fairness::replies_per_connection;
@@ -37,6 +37,8 @@ pub(super) fn exchanges(
 ) -> ExchangePhase {
     let mut shards: Vec<_> = shards.collect();
     let tasks = tasks(&mut shards);
+    let pages = shards.iter_mut().filter_map(|shard| shard.pages.take());
+    let pages = pages.reduce(PagesRecord::together);
     let sum = |of: fn(&ShardExchange) -> u64| shards.iter().map(of).sum::<u64>();
     let windows: Vec<ShardWindow> = shards
         .iter()
@@ -70,6 +72,7 @@ pub(super) fn exchanges(
         starved: starved(&shards),
         silences: silences(&shards),
         tasks,
+        pages,
         ..ExchangePhase::default()
     };
     for shard in &shards {

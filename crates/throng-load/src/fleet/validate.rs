@@ -218,9 +218,13 @@ fn protocol(protocol: &Protocol) -> Checked {
     let size_is_wrong = match protocol {
         Protocol::Echo { size_bytes } => !(1..=1 << 20).contains(size_bytes),
         Protocol::Request { send, .. } => send.is_empty(),
+        Protocol::Pages(pages) => {
+            let each = pages.requests.iter().map(|request| request.bytes().len());
+            !(1..=1 << 20).contains(&each.sum::<usize>())
+        }
     };
     match protocol {
-        _ if size_is_wrong => refuse("a message has 1 byte to 1 MiB"),
+        _ if size_is_wrong => refuse("a message, or all requests in turn, has 1 byte to 1 MiB"),
         Protocol::Request { expect, .. } if expects_nothing(expect) => {
             refuse("an expected reply has at least one byte")
         }
@@ -259,7 +263,7 @@ fn ends_before_the_connection(protocol: &Protocol) -> Checked {
         } => refuse(
             "a reply that ends with the connection needs a connection of its own for each message",
         ),
-        Protocol::Echo { .. } | Protocol::Request { .. } => Ok(()),
+        Protocol::Echo { .. } | Protocol::Request { .. } | Protocol::Pages(_) => Ok(()),
     }
 }
 
@@ -313,6 +317,9 @@ fn per_message(exchange: &ExchangeSpec) -> Checked {
     match (&exchange.pacing, exchange.stop) {
         (Pacing::Lockstep { .. }, _) => refuse(
             "messages with connections of their own are sent in a closed or an open loop, not in lockstep",
+        ),
+        _ if matches!(exchange.protocol, Protocol::Pages(_)) => refuse(
+            "pages in turn are asked for on connections that are kept; ask for one page instead",
         ),
         (pacing, _) if pacing.outstanding() != 1 => refuse(
             "messages with connections of their own have one outstanding each; ask for more connections instead",

@@ -6,14 +6,15 @@
 
 use std::mem::MaybeUninit;
 
-use super::Verdict;
+use super::right::Right;
+use super::{Response, Verdict};
 
 /// A larger head, or line within a chunked body, is no sensible response.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// More header lines than servers send.
 const HEADERS_MAX: usize = 128;
 
-/// [`Verdict::Wrong`] or [`Verdict::Status`].
+/// [`Verdict::Wrong`].
 type Complaint = Verdict;
 
 fn wrong(complaint: impl Into<String>) -> Complaint {
@@ -23,9 +24,13 @@ fn wrong(complaint: impl Into<String>) -> Complaint {
 /// A reader of responses, one after another of [`HttpResponse::restart`].
 #[derive(Clone, Debug)]
 pub(super) struct HttpResponse {
-    /// Whether the status decides whether it is right.
-    verify: bool,
+    right: Right,
     part: Part,
+    status: u16,
+    /// Responses with a status of 1xx before it.
+    interims: u32,
+    /// What is not right about it, in words.
+    refusal: Option<String>,
     /// Whether the server said that it closes the connection after it (RFC 9112, section 9.6).
     closes: bool,
     /// What has come of a head or a line that is not whole.
@@ -48,22 +53,36 @@ enum Part {
 }
 
 impl HttpResponse {
-    pub(super) fn new(verify: bool) -> Self {
+    pub(super) fn new(right: Right) -> Self {
         Self {
-            verify,
+            right,
             part: Part::Head,
+            status: 0,
+            interims: 0,
+            refusal: None,
             closes: false,
             partial: Vec::new(),
         }
     }
 
-    /// Whether the connection ends with the response that was read last.
-    pub(super) fn closes(&self) -> bool {
-        self.closes
+    /// The response that was read whole.
+    pub(super) fn ended(&self, is_refused: bool) -> Response {
+        Response {
+            status: self.status,
+            interims: self.interims,
+            closes: self.closes,
+            is_refused,
+        }
+    }
+
+    /// What is not right about it, once its head is there.
+    #[inline]
+    pub(super) fn take_refusal(&mut self) -> Option<String> {
+        self.refusal.take()
     }
 
     pub(super) fn restart(&mut self) {
-        self.part = Part::Head;
+        (self.part, self.interims, self.refusal) = (Part::Head, 0, None);
         self.partial.clear();
     }
 
@@ -142,29 +161,16 @@ impl HttpResponse {
             }
             Err(error) => return Err(wrong(format!("no HTTP response: {error}"))),
         };
-        let part = self.after_head(&response)?;
+        let status = response.code.unwrap_or(0);
+        let part = after_head(&response)?;
+        let is_refused = part != Part::Head && !self.right.has(status);
+        let refusal = is_refused.then(|| Right::refusal(&response, shown(part, &all[end..])));
         let closes = closes(&response);
-        (self.part, self.closes) = (part, closes);
+        self.interims += u32::from(part == Part::Head);
+        (self.part, self.closes, self.status) = (part, closes, status);
+        self.refusal = refusal;
         self.partial.clear();
         Ok(end - before)
-    }
-
-    /// What follows this head.
-    fn after_head(&self, response: &httparse::Response<'_, '_>) -> Result<Part, Complaint> {
-        let status = response.code.unwrap_or(0);
-        if matches!(status, 100 | 102..=199) {
-            return Ok(Part::Head);
-        }
-        if self.verify && !(200..400).contains(&status) {
-            let reason = response.reason.unwrap_or("");
-            let minor = response.version.unwrap_or(1);
-            let line = format!("the response was HTTP/1.{minor} {status} {reason}");
-            return Err(Verdict::Status(line));
-        }
-        if matches!(status, 204 | 304) {
-            return Ok(Part::Done);
-        }
-        body(response.headers)
     }
 
     /// Reads a line of a chunked body.
@@ -201,6 +207,29 @@ impl HttpResponse {
             _ if is_empty => Ok(Part::Done),
             _ => Ok(Part::Trailer),
         }
+    }
+}
+
+/// What follows this head.
+fn after_head(response: &httparse::Response<'_, '_>) -> Result<Part, Complaint> {
+    match response.code.unwrap_or(0) {
+        100 | 102..=199 => Ok(Part::Head),
+        204 | 304 => Ok(Part::Done),
+        _ => body(response.headers),
+    }
+}
+
+/// The begin of the body, as far as it came with the head.
+fn shown(part: Part, behind: &[u8]) -> &[u8] {
+    match part {
+        Part::Length(length) => &behind[..count(length, behind).0],
+        Part::ToEnd => behind,
+        // Behind the line with the first chunk's size.
+        Part::ChunkSize => {
+            let end = behind.iter().position(|&byte| byte == b'\n');
+            end.map_or(&[], |end| &behind[end + 1..])
+        }
+        _ => &[],
     }
 }
 
@@ -268,15 +297,20 @@ fn body(headers: &[httparse::Header<'_>]) -> Result<Part, Complaint> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use throng_record::StatusRange;
 
     use super::*;
 
     /// Where the response ends, fed in pieces; at the end of input where that completes it.
     fn end_of(bytes: &[u8], piece: usize) -> Result<Option<usize>, String> {
-        let mut response = HttpResponse::new(true);
+        let mut response = HttpResponse::new(Right::usual(true));
         let mut position = 0;
         for chunk in bytes.chunks(piece) {
-            match response.read(chunk) {
+            let verdict = response.read(chunk);
+            if let Some(words) = response.take_refusal() {
+                return Err(words);
+            }
+            match verdict {
                 Verdict::Unfinished => position += chunk.len(),
                 Verdict::Complete(used) => return Ok(Some(position + used)),
                 Verdict::Wrong(complaint) => return Err(complaint.into_owned()),
@@ -293,8 +327,25 @@ mod tests {
             let complaint = end_of(bytes, piece).expect_err("no success");
             assert!(complaint.contains("HTTP/1.1 503 Service Unavailable"));
         }
-        let mut any = HttpResponse::new(false);
+        let mut any = HttpResponse::new(Right::usual(false));
         assert_eq!(any.read(bytes), Verdict::Complete(bytes.len()));
+    }
+
+    #[test]
+    fn a_status_that_was_not_asked_for_is_told_with_its_body_and_read_to_its_end() {
+        let right = Right::of(&[StatusRange { from: 404, to: 404 }], true);
+        let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+        let mut response = HttpResponse::new(right);
+        assert_eq!(response.read(bytes), Verdict::Complete(43));
+        let words = "the response was HTTP/1.1 200 OK, with the body \"hello\"";
+        assert_eq!(response.take_refusal().as_deref(), Some(words));
+        response.restart();
+        assert_eq!(
+            response.read(&bytes[43..]),
+            Verdict::Complete(bytes.len() - 43)
+        );
+        assert_eq!(response.take_refusal(), None);
+        assert_eq!(response.ended(false).status, 404);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use throng_record::{Expect, Protocol};
 
 use super::http::HttpResponse;
+use super::right::Right;
 use super::{Reading, Replies};
 use crate::messages::Messages;
 
@@ -18,7 +19,7 @@ pub(crate) enum Verdict {
     Complete(usize),
     /// It is not what was expected; in words.
     Wrong(Cow<'static, str>),
-    /// It is an HTTP response, of a status that is neither success nor redirection; in words.
+    /// It is an HTTP response of a status that is not right; in words.
     Status(String),
 }
 
@@ -41,7 +42,7 @@ impl Reply {
             Protocol::Request {
                 expect: Expect::HttpResponse,
                 ..
-            } => Kind::Http(HttpResponse::new(verify)),
+            } => Kind::Http(HttpResponse::new(Right::usual(verify))),
             _ => Kind::Plain {
                 replies: Rc::new(Replies::of(protocol, messages, verify)),
                 remembered: 0,
@@ -73,7 +74,10 @@ impl Reply {
                     Verdict::Wrong(replies.instead(client, n, *remembered, bytes).1.into())
                 }
             },
-            Kind::Http(response) => response.read(bytes),
+            Kind::Http(response) => {
+                let verdict = response.read(bytes);
+                response.take_refusal().map_or(verdict, Verdict::Status)
+            }
         }
     }
 

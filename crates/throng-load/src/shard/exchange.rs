@@ -5,15 +5,18 @@
 //! next message's.
 
 mod leaving;
+mod reopening;
+mod responses;
 mod sending;
 mod silence;
 mod starving;
 mod window;
 
-use throng_record::{ErrorKind, ExchangeSpec, FleetSpec, TasksRecord};
+use throng_record::{ErrorKind, ExchangeSpec, FleetSpec, PagesRecord, TasksRecord};
 use throng_sys::clock::{MILLISECOND_NS, monotonic_ns};
 
 use super::outstanding::Outstanding;
+use super::queue_full;
 use super::stage::Stages;
 use super::{Answer, Shard, errors};
 use crate::backend::{Backend, Event, What};
@@ -23,6 +26,7 @@ use crate::error::LoadError;
 use crate::pacing::{Backlog, Pacing, Send};
 use crate::protocol::{Reading, Replies};
 use crate::recorder::Recorder;
+use reopening::Reopening;
 use silence::Silences;
 pub(crate) use silence::{LEAST_NS as SILENCE_LEAST_NS, ShardSilence};
 pub(crate) use starving::Starving;
@@ -59,6 +63,8 @@ pub(crate) struct ShardExchange {
     pub(crate) starving: Vec<Starving>,
     pub(crate) backlog: Backlog,
     pub(crate) tasks: Option<TasksRecord>,
+    /// Where pages are asked for.
+    pub(crate) pages: Option<PagesRecord>,
 }
 
 struct Exchange<'a, B, P> {
@@ -71,8 +77,8 @@ struct Exchange<'a, B, P> {
     sends: Vec<Send>,
     progress: ProgressReading,
     outstanding: Outstanding,
-    /// Messages sent, warm-up included.
-    sent: u64,
+    /// Warm-up included.
+    sent_bytes: u64,
     measured_sent: u64,
     received_bytes: u64,
     last_reply_at_ns: u64,
@@ -82,6 +88,9 @@ struct Exchange<'a, B, P> {
     /// Of each connection its replies before the window, and from the window's end on those within it; empty unless it is asked about.
     replies_each: Vec<u32>,
     silences: Silences,
+    reopening: Reopening,
+    /// Responses to measured requests, by class of status.
+    statuses: [u64; 5],
     starving: Vec<Starving>,
     /// Connections whose reply was overdue.
     overdue: Vec<u32>,
@@ -109,8 +118,13 @@ pub(super) fn run<B: Backend, P: Pacing>(
 ) -> Result<ShardExchange, LoadError> {
     let started_at_ns = monotonic_ns();
     let slots: Vec<u32> = (0..shard.connections.len() as u32)
-        .filter(|&slot| shard.connections[slot as usize].state == ConnectionState::Open)
+        .filter(|&slot| shard.connections[slot as usize].is_usable())
         .collect();
+    let before = shard
+        .connections
+        .iter()
+        .map(|connection| connection.replies);
+    let reopening = Reopening::new(replies.are_pages(), before);
     // What was sent and answered in a phase before is none of this one's.
     for &slot in &slots {
         let connection = &mut shard.connections[slot as usize];
@@ -131,6 +145,8 @@ pub(super) fn run<B: Backend, P: Pacing>(
         starts: StartTimes::new(shard.connections.len(), outstanding),
         replies_each: window::room_for_each(&spec.pacing, shard.connections.len()),
         silences: Silences::new(started_at_ns),
+        reopening,
+        statuses: [0; 5],
         starving: Vec::new(),
         overdue: Vec::new(),
         unserved: Vec::new(),
@@ -147,7 +163,7 @@ pub(super) fn run<B: Backend, P: Pacing>(
         recorder: Recorder::new(),
         progress: ProgressReading::default(),
         outstanding: Outstanding::default(),
-        sent: 0,
+        sent_bytes: 0,
         measured_sent: 0,
         received_bytes: 0,
         last_reply_at_ns: started_at_ns,
@@ -189,6 +205,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             }
             if self.is_over(now_ns) {
                 return Ok(());
+            }
+            if self.reopening.is_waiting() {
+                self.retry_reopening();
             }
             self.pacing.due(now_ns, &mut self.sends);
             self.send_all(now_ns);
@@ -256,6 +275,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         if let Some(change_ns) = self.stages.next_change_ns(now_ns) {
             until_ns = until_ns.min(change_ns);
         }
+        if self.reopening.is_waiting() {
+            until_ns = until_ns.min(now_ns + queue_full::PAUSE_NS);
+        }
         if self.stages.now() != ShardStage::Draining
             && let Some(sleep_until_ns) = self.pacing.sleep_until_ns(now_ns)
         {
@@ -269,12 +291,9 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         match event.what {
             What::Received(length) => self.on_received(event.slot, length),
             What::EndOfInput => self.on_end_of_input(event.slot),
-            What::Failed(error) => self.fail(
-                event.slot,
-                errors::of_connection(&error),
-                &error.to_string(),
-            ),
-            What::Connected | What::Handshake(_) => {}
+            What::Failed(error) => self.on_failure(event.slot, &error),
+            What::Connected => self.reopened(event.slot),
+            What::Handshake(_) => {}
         }
     }
 
@@ -311,9 +330,12 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
                 }
                 Reading::Complete(used) => {
                     position += used;
-                    self.on_reply(slot, now_ns);
-                    if let Some(why) = self.replies.ends_connection() {
-                        return self.fail(slot, ErrorKind::ClosedEarly, why);
+                    match self.replies.response() {
+                        None => self.on_reply(slot, now_ns),
+                        Some(response) => self.on_response(slot, now_ns, response),
+                    }
+                    if !self.shard.connections[slot as usize].is_open() {
+                        break;
                     }
                 }
                 Reading::Wrong => {
@@ -328,6 +350,18 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
 
     #[inline]
     fn on_reply(&mut self, slot: u32, now_ns: u64) {
+        let start = self.take_reply(slot, now_ns);
+        self.progress.replies += 1;
+        self.record(start, now_ns);
+        let address = || self.shard.address(slot);
+        self.pacing
+            .ended(slot, address, now_ns, Ok(()), &mut self.sends);
+        self.pacing.replied(slot, now_ns, &mut self.sends);
+    }
+
+    /// A whole reply has come, right or not: when its message began.
+    #[inline]
+    fn take_reply(&mut self, slot: u32, now_ns: u64) -> Start {
         if now_ns.saturating_sub(self.last_reply_at_ns) >= SILENCE_LEAST_NS {
             self.note_silence(now_ns);
         }
@@ -344,13 +378,8 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             let took_ns = now_ns.saturating_sub(first_piece_at_ns);
             self.recorder.between_pieces.saturating_record(took_ns);
         }
-        self.progress.replies += 1;
         self.last_reply_at_ns = now_ns;
-        self.record(start, now_ns);
-        let address = || self.shard.address(slot);
-        self.pacing
-            .ended(slot, address, now_ns, Ok(()), &mut self.sends);
-        self.pacing.replied(slot, now_ns, &mut self.sends);
+        start
     }
 
     #[inline]
@@ -381,7 +410,6 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.stages.drain(now_ns);
         self.note_stage();
         self.shard.assignment.progress.publish(self.progress);
-        let size = self.shard.assignment.messages.size() as u64;
         let connections = self.shard.connections.iter();
         let served = connections.filter(|connection| connection.replies > 0);
         let served = served.count();
@@ -392,11 +420,12 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         };
         let silent = self.shard.connections.iter().filter(is_silent).count();
         self.leave_out_failed();
+        let pages = self.pages_record();
         ShardExchange {
             sent: self.measured_sent,
             replies: self.running.replies,
             warmup_replies: self.progress.replies - self.running.replies,
-            sent_bytes: self.sent * size,
+            sent_bytes: self.sent_bytes,
             received_bytes: self.received_bytes,
             connections_served: served as u32,
             connections_silent: self.silent + silent as u32,
@@ -410,6 +439,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             starving: self.starving,
             backlog: self.pacing.backlog(self.stages.draining_since_ns),
             tasks: self.pacing.tasks(),
+            pages,
             recorder: self.recorder,
         }
     }

@@ -56,6 +56,12 @@ impl<B: Backend> Shard<B> {
         self.connections.iter().filter(is_open).count() as u32
     }
 
+    /// Those, and connections that the next message on them opens again.
+    pub(super) fn usable(&self) -> u32 {
+        let usable = self.connections.iter().filter(|one| one.is_usable());
+        usable.count() as u32
+    }
+
     /// Whatever happens to a connection on which nothing is under way ends it: how many this ended.
     pub(super) fn lose(&mut self, event: Event, errors: &mut ErrorCounts) -> u32 {
         if self.connections[event.slot as usize].state != ConnectionState::Open {

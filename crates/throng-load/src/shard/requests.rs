@@ -368,6 +368,7 @@ impl<'a, B: Backend, P: Pacing> Requests<'a, B, P> {
                 starving: Vec::new(),
                 backlog: self.backlog.unwrap_or_default(),
                 tasks: self.pacing.tasks(),
+                pages: None,
                 recorder: self.recorder,
             },
             connections: self.record,

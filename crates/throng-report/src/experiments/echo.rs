@@ -6,7 +6,7 @@ pub mod published;
 use throng_record::{Plan, Setting, TargetRecord, Trial};
 
 use crate::circumstances::Circumstances;
-use crate::experiments::messages::{OfMessages, limit, rate, ratio};
+use crate::experiments::messages::{OfMessages, limit, pages, rate, ratio};
 use crate::experiments::tls;
 use crate::format;
 use crate::leading::{Leading, by_pacing};
@@ -61,6 +61,7 @@ impl OfMessages for Echo {
                 of("server_memory_per_connection_bytes"),
             ],
             tls::columns(figures),
+            pages::columns(summary),
         ]
     }
 

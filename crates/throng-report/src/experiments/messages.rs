@@ -4,6 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod charts;
 pub(crate) mod legend;
 pub(crate) mod notes;
+pub(crate) mod pages;
 
 use crate::chart::{Chart, Drawn};
 use crate::circumstances::Circumstances;

@@ -45,6 +45,23 @@ pub(super) fn figures() -> Vec<Figure> {
             |one| Some(phase(one)?.steady.as_ref()?.connections_starved.into()),
         )
         .less(),
+        Figure::count(
+            "reconnects",
+            "reconnects",
+            "Kept connections that the server ended in order and that were opened again, warm-up included.",
+            |one| Some(phase(one)?.pages.as_ref()?.reconnects as f64),
+        )
+        .less(),
+        Figure::count(
+            "requests_sent_again",
+            "sent\nagain",
+            "Requests for pages whose connection ended before a byte of the reply had come, sent again on the next.",
+            |one| Some(phase(one)?.pages.as_ref()?.sent_again as f64),
+        )
+        .less(),
+    ]);
+    figures.extend((0..5).map(responses));
+    figures.extend([
         Figure::number(
             "fairness_jain",
             "fairness",
@@ -66,6 +83,18 @@ pub(super) fn figures() -> Vec<Figure> {
         ),
     ]);
     figures
+}
+
+/// Of one class of statuses.
+fn responses(class: usize) -> Figure {
+    let digit = class + 1;
+    Figure::count(
+        format!("responses_{digit}xx"),
+        format!("{digit}xx"),
+        format!("Responses to requests for pages with a status of {digit}xx, in the measured window; of a row all of them."),
+        move |one| Some(phase(one)?.pages.as_ref()?.statuses[class] as f64),
+    )
+    .sum()
 }
 
 /// Whether connections are kept or not.

@@ -16,7 +16,7 @@ use super::{Asked, Asking, Asks, exchange};
 use crate::plan::draft::Point;
 use crate::plan::keys::instead::Instead::{LeaveOut, Take, Write};
 use crate::plan::keys::own::{OwnKeys, Usual};
-use crate::plan::value::Share;
+use crate::plan::value::{Share, TlsChoice};
 use crate::plan::{PlanDraft, PlanError, keys, nanoseconds};
 
 /// The experiment.
@@ -47,6 +47,12 @@ const KEYS: OwnKeys = OwnKeys {
         "header",
         "body",
         "body-file",
+        "status",
+        "tls",
+        "tls-resumption",
+        "ca",
+        "sni",
+        "insecure",
     ],
     usual: &[
         ("workload", Usual::Value("echo")),
@@ -112,6 +118,7 @@ impl Asks for Capacity {
     fn asked(&self, asking: &Asking<'_>, _notes: &mut Vec<String>) -> Result<Asked, PlanError> {
         let point = asking.point;
         let connections = exchange::connections(point, "nothing would be sent", "100")?;
+        refuse_tls_for_each(asking)?;
         let is_kept = point.reuse.unwrap_or_else(|| point.usual("reuse"));
         let (workload, protocol) = match is_kept {
             true => kept(asking)?,
@@ -136,6 +143,10 @@ impl Asks for Capacity {
             service_time_ns: workload.takes_delay().then_some(0),
             ..Asked::echoed(connections, phases)
         })
+    }
+
+    fn takes_tls(&self) -> bool {
+        true
     }
 
     fn search(&self, draft: &PlanDraft) -> Result<Option<SearchSpec>, PlanError> {
@@ -202,6 +213,22 @@ impl Asks for Capacity {
 
     fn keeps_connections_to_pages(&self) -> bool {
         true
+    }
+}
+
+/// A handshake is measured by itself, before messages; with one for each of them it would be in their latency, and in no figure of its own.
+fn refuse_tls_for_each(asking: &Asking<'_>) -> Result<(), PlanError> {
+    let point = asking.point;
+    let is_kept = point.reuse.unwrap_or_else(|| point.usual("reuse"));
+    let is_asked = point.tls.unwrap_or_else(|| point.usual("tls")) == TlsChoice::On;
+    let is_spoken = asking.targets.iter().any(|one| one.tls.is_some());
+    match !is_kept && (is_asked || is_spoken) {
+        true => Err(PlanError::Conflict {
+            key: "reuse",
+            other: "tls",
+            why: "over TLS connections are kept: a handshake for each request is not measured",
+        }),
+        false => Ok(()),
     }
 }
 

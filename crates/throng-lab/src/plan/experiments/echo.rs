@@ -25,6 +25,7 @@ const KEYS: OwnKeys = OwnKeys {
         "ca",
         "sni",
         "insecure",
+        "status",
     ],
     usual: &[("workload", Usual::Value("echo"))],
     refuses: &[

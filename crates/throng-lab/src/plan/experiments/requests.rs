@@ -149,7 +149,7 @@ pub(super) fn page_on_kept(asking: &Asking<'_>) -> Result<Option<Protocol>, Plan
         [page, ..] if pages.len() == asking.targets.len() => (*page).clone(),
         _ => own_page(draft)?,
     };
-    Ok(Some(http::get_on_kept(&page)))
+    http::pages(&page, draft).map(Some)
 }
 
 /// Refuses what is said of the request for a page, where none is asked for.
@@ -159,6 +159,7 @@ fn asks_for_no_page(draft: &PlanDraft, needed: &'static str) -> Result<(), PlanE
         ("header", draft.header.is_some()),
         ("body", draft.body.is_some()),
         ("body-file", draft.body_file.is_some()),
+        ("status", draft.status.is_some()),
     ];
     match first_given(&of_request) {
         Some(key) => Err(PlanError::Needs {

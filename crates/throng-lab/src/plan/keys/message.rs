@@ -6,6 +6,7 @@ use super::instead::Instead;
 use super::{Key, flag, key, switch};
 
 const NO_PAGE: &str = "it asks for no page";
+const NO_KEPT_PAGE: &str = "it asks for no page on connections that are kept";
 const NO_LINE: &str = "no line is passed on to others";
 
 pub(super) const LINE: &[Key] = &[
@@ -38,6 +39,8 @@ pub(super) const KEYS: &[Key] = &[
         .of_some(NO_PAGE, Instead::Take(Experiment::Echo)),
     flag("body-file", "FILE", "File with the body of that request")
         .of_some(NO_PAGE, Instead::Take(Experiment::Echo)),
+    flag("status", "STATUS,…", "Statuses of a page that are right: one such as 200, or a class such as 2xx [default: 200 to 399]")
+        .of_some(NO_KEPT_PAGE, Instead::Take(Experiment::Echo)),
     key("verify", "Whether the returned bytes are compared with the expected ones")
         .switches(&[switch("no-verify", "false", "Do not compare the returned bytes with the expected ones")])
         .usually("true"),

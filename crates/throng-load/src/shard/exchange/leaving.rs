@@ -18,23 +18,26 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     #[cold]
     pub(super) fn on_end_of_input(&mut self, slot: u32) {
         let connection = self.shard.connections[slot as usize];
-        let (kind, detail) = if connection.is_mid_reply() {
-            (
-                ErrorKind::Truncated,
-                "the peer closed in the middle of a reply",
-            )
-        } else {
-            (
-                ErrorKind::ClosedEarly,
-                "the peer closed before the exchange was over",
-            )
-        };
-        self.fail(slot, kind, detail);
+        if connection.is_mid_reply() {
+            let detail = "the peer closed in the middle of a reply";
+            return self.fail(slot, ErrorKind::Truncated, detail);
+        }
+        let why = "the peer closed before the exchange was over";
+        self.end_between_replies(slot, why);
+    }
+
+    /// The connection has an end between two replies, or after a reply that said so.
+    #[cold]
+    pub(super) fn end_between_replies(&mut self, slot: u32, why: &str) {
+        if !self.ended_in_order(slot) {
+            let detail = format!("{why}{}", self.too_few_replies(slot));
+            self.fail(slot, ErrorKind::ClosedEarly, &detail);
+        }
     }
 
     #[cold]
     pub(super) fn fail(&mut self, slot: u32, kind: ErrorKind, detail: &str) {
-        if self.shard.connections[slot as usize].state != ConnectionState::Open {
+        if !self.shard.connections[slot as usize].is_usable() {
             return;
         }
         let outstanding = self.leave(slot);
@@ -48,7 +51,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.pacing.lost(slot, outstanding, now_ns, &mut self.sends);
     }
 
-    /// Closes an open connection, whose messages will never be answered: how many those are.
+    /// Closes a connection, whose messages will never be answered: how many those are.
     fn leave(&mut self, slot: u32) -> u32 {
         let connection = &mut self.shard.connections[slot as usize];
         connection.state = ConnectionState::Closed;
@@ -73,7 +76,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         let timeout_ns = self.shard.assignment.spec.reply_timeout_ns;
         for slot in 0..self.shard.connections.len() as u32 {
             let connection = self.shard.connections[slot as usize];
-            let waiting = connection.state == ConnectionState::Open && connection.outstanding() > 0;
+            let waiting = connection.is_usable() && connection.outstanding() > 0;
             if waiting && now_ns.saturating_sub(connection.waiting_since_ns) > timeout_ns {
                 let (kind, detail) = self.shard.overdue(slot, &self.replies);
                 let is_silent = kind == ErrorKind::ReplyTimedOut && connection.replies == 0;

@@ -2,7 +2,7 @@
 
 use throng_sys::clock::monotonic_ns;
 
-use super::{Exchange, errors};
+use super::Exchange;
 use crate::backend::Backend;
 use crate::connection::{ConnectionState, Start};
 use crate::pacing::{Pacing, Send};
@@ -25,7 +25,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     #[inline]
     fn send(&mut self, send: Send, now_ns: u64) {
         let slot = send.slot;
-        if self.shard.connections[slot as usize].state != ConnectionState::Open {
+        if !self.shard.connections[slot as usize].is_usable() {
             return;
         }
         let Some(warmup) = self.stages.take(now_ns) else {
@@ -37,7 +37,6 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             connection.waiting_since_ns = now_ns;
         }
         connection.sent = n.wrapping_add(1);
-        self.sent += 1;
         self.measured_sent += u64::from(!warmup);
         self.starts.set(
             slot,
@@ -58,8 +57,16 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
             .assignment
             .messages
             .range(self.shard.assignment.first + slot, n);
-        if let Err(error) = self.shard.backend.send(slot, range) {
-            self.fail(slot, errors::of_connection(&error), &error.to_string());
+        self.sent_bytes += range.len() as u64;
+        match self.shard.connections[slot as usize].state {
+            ConnectionState::Open => {
+                if let Err(error) = self.shard.backend.send(slot, range) {
+                    self.on_failure(slot, &error);
+                }
+            }
+            ConnectionState::Ended => self.reopen(slot),
+            // It is sent with what else waits for the connection.
+            _ => {}
         }
     }
 

@@ -11,7 +11,6 @@ use throng_sys::clock::MILLISECOND_NS;
 
 use super::Exchange;
 use crate::backend::Backend;
-use crate::connection::ConnectionState;
 use crate::control::ShardStage;
 use crate::pacing::Pacing;
 
@@ -107,7 +106,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         }
         let (mut waiting, mut held_up) = (0, 0);
         for connection in &self.shard.connections {
-            if connection.state == ConnectionState::Open && connection.outstanding() > 0 {
+            if connection.is_usable() && connection.outstanding() > 0 {
                 let waited_ns = now_ns.saturating_sub(connection.waiting_since_ns);
                 waiting += 1;
                 held_up += u32::from(waited_ns <= length_ns + length_ns / 2);

@@ -7,7 +7,6 @@ use throng_record::histogram;
 
 use super::Exchange;
 use crate::backend::Backend;
-use crate::connection::ConnectionState;
 use crate::pacing::Pacing;
 
 /// One connection that starved.
@@ -26,7 +25,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
     pub(super) fn note_starving(&mut self) {
         let slowest_ns = self.running.reply_ns_max.min(histogram::HIGHEST_NS);
         for (slot, connection) in (0..).zip(&self.shard.connections) {
-            if connection.state != ConnectionState::Open || connection.outstanding() == 0 {
+            if !connection.is_usable() || connection.outstanding() == 0 {
                 continue;
             }
             let waited_ns = self
@@ -50,8 +49,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.starving.retain_mut(|starving| {
             let connection = &self.shard.connections[starving.slot as usize];
             starving.is_left_out |= connection.replies == starving.n;
-            connection.state == ConnectionState::Open
-                || self.overdue.binary_search(&starving.slot).is_ok()
+            connection.is_usable() || self.overdue.binary_search(&starving.slot).is_ok()
         });
     }
 }

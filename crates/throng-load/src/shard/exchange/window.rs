@@ -6,7 +6,6 @@ use throng_record::Pacing as PacingSpec;
 
 use super::Exchange;
 use crate::backend::Backend;
-use crate::connection::ConnectionState;
 use crate::pacing::Pacing;
 
 /// Totals of the measured window up to some moment.
@@ -68,7 +67,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         let mut connections = (0..).zip(&self.shard.connections);
         self.replies_each.retain(|_| {
             let (slot, connection) = connections.next().expect("a count was kept of each");
-            connection.state == ConnectionState::Open || self.unserved.binary_search(&slot).is_ok()
+            connection.is_usable() || self.unserved.binary_search(&slot).is_ok()
         });
         self.end_starving();
     }
@@ -83,7 +82,7 @@ impl<B: Backend, P: Pacing> Exchange<'_, B, P> {
         self.running.outstanding_sum_ns += (latency.mean() * latency.len() as f64) as u128;
         self.running.reply_ns_max = latency.max().max(self.running.warmup_reply_ns_max);
         for (slot, connection) in (0..).zip(&self.shard.connections) {
-            if connection.state != ConnectionState::Open {
+            if !connection.is_usable() {
                 continue;
             }
             for back in 0..connection.outstanding() {

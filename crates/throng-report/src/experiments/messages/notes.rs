@@ -1,5 +1,6 @@
 //! What stands below the tables of messages: what to know of single rows, the kernel's share, the schedule.
 
+use super::pages;
 use crate::experiment::Section;
 use crate::experiments::tls;
 use crate::format::{self, exact};
@@ -25,6 +26,7 @@ pub(crate) fn of_rows(summary: &Summary<'_>) -> Vec<String> {
             }
         }
         notes.extend(starved(&rows).map(|text| format!("{text} at {at}.")));
+        notes.extend(pages::reconnects(&rows).map(|text| format!("{text} at {at}.")));
         notes.extend(time_wait_full(&rows).map(|text| format!("{text} at {at}.")));
         notes.extend(fewer_trials(&rows).map(|text| format!("{text} at {at}.")));
         notes.extend(no_baseline(summary, &rows).map(|text| format!("{text} at {at}.")));
@@ -142,7 +144,7 @@ fn no_baseline(summary: &Summary<'_>, rows: &[Row]) -> Option<String> {
 }
 
 /// `poll 8.20 µs, epoll-edge 7.90 µs`.
-fn by_target(rows: &[Row], figure: impl Fn(&Row) -> Option<String>) -> String {
+pub(super) fn by_target(rows: &[Row], figure: impl Fn(&Row) -> Option<String>) -> String {
     let items: Vec<String> = rows
         .iter()
         .filter_map(|row| Some(format!("{} {}", row.target, figure(row)?)))
