@@ -5,12 +5,13 @@
 //! [`RepliesPerConnection`](crate::RepliesPerConnection) and [`StarvedConnections`](crate::StarvedConnections).
 
 mod bounded;
+mod silences;
 
 use crate::histogram::{DecodeError, empty};
 use crate::{
     ClosePhase, ConnectPhase, ConnectStop, ConnectionsPhase, ExchangePhase, Histogram, HoldPhase,
     LoadRecord, Measured, PhaseCost, PhaseName, PhaseRecord, Phases, PingPhase, RequestRecord,
-    SideCost, Silence, SlowConnection, SteadyWindow, TasksRecord, Timeline, TlsPhase,
+    SideCost, SlowConnection, SteadyWindow, TasksRecord, Timeline, TlsPhase,
 };
 
 use bounded::{per_connection, starved};
@@ -288,7 +289,7 @@ fn exchanges(whole: &mut ExchangePhase, part: ExchangePhase) -> Result<(), Merge
     whole.warmup_replies += part.warmup_replies;
     whole.warmup_duration_ns = whole.warmup_duration_ns.max(part.warmup_duration_ns);
     histogram(&mut whole.warmup_latency, &part.warmup_latency)?;
-    merge_silences(whole, &part);
+    silences::merge(whole, &part);
     // What came in the windows, by the length of both together: windows that a count ends may differ by far.
     let of_window = |phase: &ExchangePhase| phase.replies_per_second * phase.duration_ns as f64;
     let in_windows = of_window(whole) + of_window(&part);
@@ -335,40 +336,6 @@ fn exchanges(whole: &mut ExchangePhase, part: ExchangePhase) -> Result<(), Merge
         (whole, part) => whole.or(part),
     };
     Ok(())
-}
-
-/// A server is silent where it is to all: what is left is silent in both, and counts from the first begin.
-fn merge_silences(whole: &mut ExchangePhase, part: &ExchangePhase) {
-    let first_ns = whole
-        .started_at_monotonic_ns
-        .min(part.started_at_monotonic_ns);
-    let spans = |phase: &ExchangePhase| {
-        let later_ns = phase.started_at_monotonic_ns - first_ns;
-        let moved = |silence: &Silence| Silence {
-            at_ns: silence.at_ns + later_ns,
-            ..*silence
-        };
-        phase.silences.iter().map(moved).collect::<Vec<_>>()
-    };
-    let (ours, theirs) = (spans(whole), spans(part));
-    let common = ours.iter().flat_map(|one| {
-        theirs.iter().filter_map(|other| {
-            let at_ns = one.at_ns.max(other.at_ns);
-            let end_ns = (one.at_ns + one.duration_ns).min(other.at_ns + other.duration_ns);
-            let duration_ns = end_ns
-                .checked_sub(at_ns)
-                .filter(|&length_ns| length_ns > 0)?;
-            // Where a generator was late is not known; at worst in all of it.
-            let late_ns = one.generator_late_ns.max(other.generator_late_ns);
-            Some(Silence {
-                at_ns,
-                duration_ns,
-                generator_late_ns: late_ns.min(duration_ns),
-                waiting: one.waiting + other.waiting,
-            })
-        })
-    });
-    whole.silences = common.collect();
 }
 
 fn steady(whole: SteadyWindow, part: SteadyWindow) -> SteadyWindow {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::RepliesPerConnection;
+use crate::{RepliesPerConnection, Silence};
 
 fn histogram_of(values: &[u64]) -> Histogram {
     let mut live = empty();
