@@ -6,7 +6,7 @@
 //! a rate that is a little off theirs by chance, so that the grid of rates is not the same: latency is not always monotonic in the rate, and one bracket
 //! says nothing of how far off it may be. It ends when the interval of the repeats is as narrow as was asked for, or its time is over.
 //!
-//! Nothing here measures: [`Search::next`] says which probe is to be made, [`Search::learn`] is told what came of it, so that the method can be tried on
+//! Nothing here measures: `Search::next` says which probe is to be made, `Search::learn` is told what came of it, so that the method can be tried on
 //! servers whose capacity is known in closed form. `run::searching` makes the probes of all searches of a run in turn.
 
 mod curve;
