@@ -136,6 +136,29 @@ fn a_page_is_asked_for_over_tls() {
 }
 
 #[test]
+fn a_connection_that_ends_is_opened_again_with_a_handshake() {
+    let page = |_: &[u8]| b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
+    let identity = good();
+    for backend in ["epoll", "io-uring"] {
+        let server = Server::ending_after(13, identity.config(&VERSIONS), page);
+        let bench = Bench::new();
+        bench.write("authority.pem", &identity.authority);
+        let target = format!("https://localhost:{}/", server.port);
+        let own = [&target, "--ca", "authority.pem", "--backend", backend];
+        echo(&bench, "7", &own).assert_well_but_for_noise();
+        let record = bench.record();
+        let exchange = record.trials[0].phases.exchange().expect("pages");
+        let pages = exchange.pages.as_ref().expect("they are pages");
+        assert_eq!(exchange.replies, 1_009);
+        let connections = server.counts.connections.load(Relaxed);
+        assert_eq!(connections, 7 + pages.reconnects);
+        // 1,009 pages are 77 times 13, and at most seven connections have fewer.
+        assert!((71..78).contains(&pages.reconnects), "{pages:?}");
+        assert_eq!(server.full_and_resumed(), (connections, 0));
+    }
+}
+
+#[test]
 fn a_certificate_that_is_not_good_is_refused_with_why_and_what_to_pass() {
     let expired = |params: &mut rcgen::CertificateParams| {
         params.not_before = rcgen::date_time_ymd(2001, 1, 1);

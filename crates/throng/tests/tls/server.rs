@@ -92,6 +92,15 @@ pub(crate) struct Server {
 impl Server {
     /// Answers what comes in one read by what `answer` makes of it.
     pub(crate) fn start(config: ServerConfig, answer: fn(&[u8]) -> Vec<u8>) -> Self {
+        Self::ending_after(u64::MAX, config, answer)
+    }
+
+    /// The same; each connection is ended after so many answers.
+    pub(crate) fn ending_after(
+        answers: u64,
+        config: ServerConfig,
+        answer: fn(&[u8]) -> Vec<u8>,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("bound").port();
         let counts = Arc::new(Counts::default());
@@ -100,7 +109,7 @@ impl Server {
             for stream in listener.incoming().map_while(Result::ok) {
                 counting.connections.fetch_add(1, Relaxed);
                 let (config, counts) = (Arc::clone(&config), Arc::clone(&counting));
-                std::thread::spawn(move || serve(config, stream, answer, &counts));
+                std::thread::spawn(move || serve(config, stream, (answers, answer), &counts));
             }
         });
         Self { port, counts }
@@ -115,7 +124,7 @@ impl Server {
 fn serve(
     config: Arc<ServerConfig>,
     mut stream: TcpStream,
-    answer: fn(&[u8]) -> Vec<u8>,
+    (answers, answer): (u64, fn(&[u8]) -> Vec<u8>),
     counts: &Counts,
 ) {
     let mut connection = ServerConnection::new(config).expect("a connection");
@@ -130,7 +139,10 @@ fn serve(
     of_kind.fetch_add(1, Relaxed);
     let mut stream = StreamOwned::new(connection, stream);
     let mut bytes = [0; 1 << 14];
-    while let Ok(length @ 1..) = stream.read(&mut bytes) {
+    for _ in 0..answers {
+        let Ok(length @ 1..) = stream.read(&mut bytes) else {
+            break;
+        };
         counts.bytes.fetch_add(length as u64, Relaxed);
         if stream.write_all(&answer(&bytes[..length])).is_err() {
             return;
