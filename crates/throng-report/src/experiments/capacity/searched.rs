@@ -16,7 +16,8 @@ pub struct Searched {
     pub search: SearchRecord,
     /// Every probe with a rate, in the order in which they were made.
     pub probes: Vec<Probed>,
-    /// The probe of the curve after which latency grows faster than the rate: the greatest ratio of rate to mean latency; absent where there is no curve.
+    /// The probe of the curve after which latency grows faster than the rate: the greatest ratio of rate to mean latency; absent where that is the last one, or there is no
+    /// curve.
     pub knee_per_second: Option<f64>,
     /// What a single queue would do; absent where the calm was not measured.
     pub queue: Option<Queue>,
@@ -93,15 +94,17 @@ fn probed(trial: &Trial) -> Option<Probed> {
 }
 
 /// Kleinrock's power, rate ÷ mean latency, is greatest at the knee (L. Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in computer
-/// communications", ICC 1979).
+/// communications", ICC 1979). Where that is the last point, it lies beyond the curve.
 fn knee(probes: &[Probed]) -> Option<f64> {
     let curve = probes
         .iter()
-        .filter(|probe| probe.purpose == Purpose::Curve);
+        .filter(|probe| probe.purpose == Purpose::Curve && probe.latency_ns_mean > 0.0);
     let power = |probe: &&Probed| probe.kept_per_second / probe.latency_ns_mean;
-    let curve = curve.filter(|probe| probe.latency_ns_mean > 0.0);
-    let knee = curve.max_by(|one, other| power(one).total_cmp(&power(other)));
-    knee.map(|probe| probe.offered_per_second)
+    let knee = curve
+        .clone()
+        .max_by(|one, other| power(one).total_cmp(&power(other)))?;
+    let mut beyond = curve.filter(|probe| probe.offered_per_second > knee.offered_per_second);
+    beyond.next().map(|_| knee.offered_per_second)
 }
 
 fn queue(search: &SearchRecord, trials: &[&Trial]) -> Option<Queue> {
@@ -125,4 +128,36 @@ fn queue(search: &SearchRecord, trials: &[&Trial]) -> Option<Queue> {
 fn variation_squared(latency: &Histogram) -> Option<f64> {
     let live = latency.decode().ok().filter(|live| !live.is_empty())?;
     Some((live.stdev() / live.mean()).powi(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probed(offered_per_second: f64, latency_ns_mean: f64) -> Probed {
+        Probed {
+            purpose: Purpose::Curve,
+            repeat: 0,
+            offered_per_second,
+            kept_per_second: offered_per_second,
+            decision: Decision::Met,
+            because: String::new(),
+            latency_ns_mean,
+            latency_ns_p50: 0.0,
+            latency_ns_p90: 0.0,
+            latency_ns_p99: 0.0,
+            latency_ns_p99_9: 0.0,
+            is_disturbed: false,
+        }
+    }
+
+    /// Of an M/M/1 queue it is at half the rate that it serves.
+    #[test]
+    fn the_knee_is_where_the_ratio_of_rate_to_latency_is_greatest_and_not_at_the_end() {
+        let of_queue = |rate: f64| probed(rate, 1e9 / (1_000.0 - rate));
+        let curve = [100.0, 300.0, 500.0, 700.0, 900.0].map(of_queue);
+        assert_eq!(knee(&curve), Some(500.0));
+        assert_eq!(knee(&curve[..3]), None);
+        assert_eq!(knee(&[]), None);
+    }
 }
