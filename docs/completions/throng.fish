@@ -97,7 +97,7 @@ complete -c throng -n "__fish_throng_using_subcommand run" -l method -d 'Method 
 complete -c throng -n "__fish_throng_using_subcommand run" -l header -d 'Line of that request\'s head; repeatable (echo, backlog, churn, capacity)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l body -d 'Body of that request; same escapes (echo, backlog, churn, capacity)' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l body-file -d 'File with the body of that request (echo, backlog, churn, capacity)' -r
-complete -c throng -n "__fish_throng_using_subcommand run" -l status -d 'Statuses of a page that are right: one such as 200, or a class such as 2xx [default: 200 to 399] (echo, capacity)' -r
+complete -c throng -n "__fish_throng_using_subcommand run" -l status -d 'Statuses of a page that are right: one such as 200, or a class such as 2xx (echo, capacity) [default: 200 to 399]' -r
 complete -c throng -n "__fish_throng_using_subcommand run" -l tls -d 'Whether built-in servers that are launched speak TLS; of a running server its address says so (tls://, https://) (echo, hold, capacity, phases) [default: off]' -r -f -a "off\t''
 on\t''"
 complete -c throng -n "__fish_throng_using_subcommand run" -l tls-resumption -d 'Whether connections resume a session that the server gave to an earlier one of the same thread (echo, hold, capacity, phases) [default: false]' -r -f -a "true\t''

@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn no_flag_mentions_nothing() {
         for line in [
-            "run", "echo", "backlog", "accept", "fanout", "churn", "services", "hold 5",
+            "run", "echo", "backlog", "accept", "fanout", "churn", "services", "capacity", "hold 5",
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             let matches = command(words[0]).get_matches_from(&words);
@@ -191,7 +191,7 @@ mod tests {
                 "backlog",
                 " accept queue [default: 1024; backlog: 5; services: 1 on Unix sockets, 1024 elsewhere]",
             ),
-            ("no-spin", " (echo, churn, phases)"),
+            ("no-spin", " (echo, churn, capacity, phases)"),
             ("no-greeting", " (fanout)"),
         ] {
             assert!(help(name).ends_with(end), "{}", help(name));

@@ -39,7 +39,8 @@ pub(super) const KEYS: &[Key] = &[
         .of_some(NO_PAGE, Instead::Take(Experiment::Echo)),
     flag("body-file", "FILE", "File with the body of that request")
         .of_some(NO_PAGE, Instead::Take(Experiment::Echo)),
-    flag("status", "STATUS,…", "Statuses of a page that are right: one such as 200, or a class such as 2xx [default: 200 to 399]")
+    flag("status", "STATUS,…", "Statuses of a page that are right: one such as 200, or a class such as 2xx")
+        .by_rule("200 to 399")
         .of_some(NO_KEPT_PAGE, Instead::Take(Experiment::Echo)),
     key("verify", "Whether the returned bytes are compared with the expected ones")
         .switches(&[switch("no-verify", "false", "Do not compare the returned bytes with the expected ones")])
