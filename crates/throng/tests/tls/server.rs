@@ -83,6 +83,9 @@ pub(crate) struct Counts {
     pub(crate) bytes: AtomicU64,
 }
 
+/// What is answered to what came in one read.
+type Answer = fn(&[u8]) -> Vec<u8>;
+
 /// A thread for each connection.
 pub(crate) struct Server {
     pub(crate) port: u16,
@@ -91,16 +94,12 @@ pub(crate) struct Server {
 
 impl Server {
     /// Answers what comes in one read by what `answer` makes of it.
-    pub(crate) fn start(config: ServerConfig, answer: fn(&[u8]) -> Vec<u8>) -> Self {
+    pub(crate) fn start(config: ServerConfig, answer: Answer) -> Self {
         Self::ending_after(u64::MAX, config, answer)
     }
 
     /// The same; each connection is ended after so many answers.
-    pub(crate) fn ending_after(
-        answers: u64,
-        config: ServerConfig,
-        answer: fn(&[u8]) -> Vec<u8>,
-    ) -> Self {
+    pub(crate) fn ending_after(answers: u64, config: ServerConfig, answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("bound").port();
         let counts = Arc::new(Counts::default());
@@ -124,7 +123,7 @@ impl Server {
 fn serve(
     config: Arc<ServerConfig>,
     mut stream: TcpStream,
-    (answers, answer): (u64, fn(&[u8]) -> Vec<u8>),
+    (answers, answer): (u64, Answer),
     counts: &Counts,
 ) {
     let mut connection = ServerConnection::new(config).expect("a connection");
