@@ -52,8 +52,8 @@ pub(crate) fn decide(
     if let Some(wrong) = failed(trial) {
         return (Decision::Undecided, wrong.detail.clone());
     }
-    let missed = match rate_missed(trial) {
-        Some(share) => Some(format!("{:.1} % of the rate was kept", share * 100.0)),
+    let because = match rate_missed(trial) {
+        Some(share) => format!("{:.1} % of the rate was kept", share * 100.0),
         None => {
             let held = bounds.hold(plan, trials);
             match held.is_held {
@@ -62,11 +62,10 @@ pub(crate) fn decide(
                     return (Decision::Met, held.words);
                 }
                 None if !is_last_attempt => return (Decision::Undecided, held.words),
-                None | Some(false) => Some(held.words),
+                None | Some(false) => held.words,
             }
         }
     };
-    let because = missed.unwrap_or_default();
     if was_late(trial) {
         return (Decision::GeneratorLate, because);
     }
